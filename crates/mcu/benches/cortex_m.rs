@@ -1,4 +1,6 @@
-//! Emulated instructions per second of the Cortex-M models on compiled code, with nobody looking on.
+//! Emulated instructions per second of the Cortex-M models on compiled code.
+//!
+//! Nobody observes the runs.
 
 #[path = "../tests/suite/cortex_m/programs.rs"]
 mod programs;
@@ -33,7 +35,8 @@ fn speed(criterion: &mut Criterion) {
         ("stm32f767", "cortex-m7"),
     ] {
         let mut machine = machine(target, cpu);
-        // The firmware repeats itself, so a run of so many cycles has much the same instructions each time.
+        // The firmware repeats itself, so runs of equally many cycles have much the same
+        // instructions.
         let before = machine.instructions();
         for _ in 0..16 {
             forward(machine.as_mut());

@@ -1,10 +1,10 @@
 //! Emulated cycles per second of the AVR model, and of simavr on the same firmware in the same run.
 //!
-//! The firmware is compiled here by avr-gcc: substitution from a table in flash, schoolbook multiplication, a CRC and
-//! a sort, for ever.
+//! The firmware is compiled here by avr-gcc: substitution from a table in flash, schoolbook
+//! multiplication, a CRC and a sort, for ever.
 //!
-//! `sampling` is a machine that sleeps and is woken by 2,500 conversions a second, for about 500,000 active cycles: one iteration is a
-//! second of it.
+//! `sampling` is a machine that sleeps and is woken by 2,500 conversions a second, for about
+//! 500,000 active cycles: one iteration is a second of it.
 
 use criterion::{Criterion, Throughput};
 use mcu::{Image, Mcu, Part, Segment, Signal, Until, new_machine};
@@ -18,7 +18,8 @@ const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
 
 /// Emulated cycles of one measured run.
 const CYCLES: u64 = 2_000_000;
-/// The same where the two take turns: so few that some runs are not interrupted even on a busy host.
+/// The same where the two take turns: so few that some runs are not interrupted even on a busy
+/// host.
 const TURN: u64 = 200_000;
 /// Turns.
 const TURNS: u32 = 300;

@@ -1,4 +1,6 @@
-//! Following a secret beside a plain run, on P-256's key generation with its seed labelled: most of what it computes has a label.
+//! Taint tracking beside a plain run.
+//!
+//! The program is P-256's key generation with its seed labelled: most of its results have a label.
 //!
 //! The firmware is the project's own, built by its Makefile.
 
@@ -27,7 +29,7 @@ const SEED: u32 = 48;
 /// The operation about to begin, with its seed where it lies.
 struct Operation {
     machine: Box<dyn Mcu>,
-    /// Where it is over.
+    /// Address at which it is over.
     ready: u32,
     key: u32,
     instructions: u64,
@@ -103,7 +105,8 @@ impl Operation {
         assert_eq!(taint.unknown_instruction(), None);
     }
 
-    /// The shortest of several runs that take turns, so that both meet the same host: how many times as long following takes.
+    /// The shortest of several runs that take turns, so that both meet the same host: how many
+    /// times as long following takes.
     fn ratio(&self, target: &str) {
         let (mut plain, mut followed) = (Duration::MAX, Duration::MAX);
         for _ in 0..TURNS {

@@ -5,7 +5,7 @@ use std::error::Error;
 
 /// `ldi r24, 10`, then `dec r24` and `brne` back to it, then a jump to itself.
 const PROGRAM: [u16; 4] = [0xe08a, 0x958a, 0xf7f1, 0xcfff];
-/// Where the loop is left.
+/// Address at which the loop is left.
 const END: u32 = 6;
 
 /// Runs the program to its end.

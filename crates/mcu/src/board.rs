@@ -1,15 +1,21 @@
-//! What is around a microcontroller: its supply, voltages and levels at its pins, and the chips wired to it.
+//! Board: the surroundings of a microcontroller.
+//!
+//! A board has the supply, voltages and levels at pins, and the chips wired to them.
 
-use crate::two_wire::TwoWire;
+mod pins;
+
+use crate::i2c_bus::I2cBuses;
 use crate::{Signal, TwoWireDevice};
+use pins::Port;
 use std::any::Any;
 use std::collections::BTreeMap;
 
 /// Nanoseconds in a second.
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Another chip on the board, reached over SPI and by pins. It lives in nanoseconds since power-up, counted by the
-/// microcontroller's clock; the times that it is handed never go back, but for [`Chip::power_up`].
+/// Another chip on the board, reached over SPI and by pins. It lives in nanoseconds since power-up,
+/// counted by the microcontroller's clock; the times that it is handed never go back, but for
+/// [`Chip::power_up`].
 pub trait Chip: Any + Send {
     /// Its name, by which [`Board::chip_mut`] finds it.
     fn name(&self) -> &str;
@@ -20,10 +26,12 @@ pub trait Chip: Any + Send {
     /// Its select line goes active (low) or back.
     fn select(&mut self, selected: bool, now_ns: u64);
 
-    /// A byte is clocked in while it is selected, complete at `now_ns`; what it has clocked out meanwhile.
+    /// A byte is clocked in while it is selected, complete at `now_ns`; what it has clocked out
+    /// meanwhile.
     ///
     /// # Errors
-    /// What it is asked for that it forbids or that is not modelled; the machine stops with that as a fault.
+    /// The transfer is forbidden by the chip's data sheet or is not modelled. The machine stops
+    /// with the text as a fault.
     fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String>;
 
     /// The SPI mode that it understands: clock polarity and phase as 2 * CPOL + CPHA.
@@ -66,7 +74,7 @@ impl Pin {
     }
 }
 
-/// How a chip is wired to the microcontroller.
+/// Connection of a chip to the microcontroller's pins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wiring {
     /// The serial interface that it is on, by its name in the target file: `UCB0`.
@@ -92,7 +100,8 @@ impl Clone for Mounted {
 /// A byte that the microcontroller has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentByte {
-    /// The UART's name in the target file; `ITM.0` and on for the trace port's channels, `semihosting`.
+    /// The UART's name in the target file; `ITM.0` and on for the trace port's channels,
+    /// `semihosting`.
     pub port: String,
     /// The byte.
     pub byte: u8,
@@ -100,7 +109,7 @@ pub struct SentByte {
     pub cycles: u64,
 }
 
-/// How an SPI master clocks a byte.
+/// Clock mode and rate with which an SPI master shifts a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpiClock {
     /// 2 * CPOL + CPHA.
@@ -109,54 +118,24 @@ pub struct SpiClock {
     pub hz: u64,
 }
 
-/// What a microcontroller makes of the pins of a port.
-#[derive(Clone, Copy, Debug, Default)]
-struct Port {
-    /// Pins that are driven.
-    driven: u32,
-    /// Those that the port drives itself, whatever modules do.
-    direction: u32,
-    /// Their levels; of others, whether they are pulled up.
-    levels: u32,
-    /// The levels without what modules make of them.
-    latch: u32,
-    /// Pins of which a module (a timer's compare output) gives the level while they are driven, and those levels.
-    module_pins: u32,
-    module_levels: u32,
-    /// Pins that the port leaves to modules altogether (STM32: alternate function), which drive them where they give a level, and the
-    /// number of each such pin's function, four bits a pin.
-    alternate: u32,
-    functions: u128,
-}
-
-impl Port {
-    /// The levels of the pins that it drives.
-    fn outputs(self) -> u32 {
-        self.driven & self.levels
-    }
-
-    fn combine(&mut self) {
-        self.driven = self.direction | self.alternate & self.module_pins;
-        let pins = self.module_pins & self.driven;
-        self.levels = self.latch & !pins | self.module_levels & pins;
-    }
-}
-
-/// Everything around one microcontroller. With nothing mounted and nothing set it is 3.0 V and open pins.
+/// Everything around one microcontroller. With nothing mounted and nothing set it is 3.0 V and open
+/// pins.
 #[derive(Clone)]
 pub struct Board {
     /// The supply of the microcontroller, in volts.
     pub supply_v: f64,
-    /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
+    /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead
+    /// of halting.
     pub externally_wakeable: bool,
-    /// A machine that nothing will wake goes on to the limit of its run as long as its peripherals do anything: somebody looks at its pins.
+    /// A machine that nothing will wake goes on to the limit of its run as long as its peripherals
+    /// do anything: somebody looks at its pins.
     pub outlives_program: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
     pub signals_from_ns: u64,
     analog: BTreeMap<u8, Signal>,
-    /// What the microcontroller itself puts out at an input of its converter, in volts.
+    /// Voltages that the microcontroller itself puts out at inputs of its converter.
     analog_outputs: BTreeMap<u8, f64>,
     ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
@@ -167,8 +146,8 @@ pub struct Board {
     /// See [`Board::set_capture_source`].
     capture_source: Option<bool>,
     chips: Vec<Mounted>,
-    two_wire: TwoWire,
-    /// What was sent since somebody took it, where somebody does.
+    i2c_buses: I2cBuses,
+    /// Bytes sent since the last [`Board::take_sent`]; `None` until its first call.
     sent: Option<Vec<SentByte>>,
     clock_hz: u64,
     /// The cycle from which on that clock holds, and the time then, in nanoseconds.
@@ -195,7 +174,7 @@ impl Default for Board {
             routing: 0,
             capture_source: None,
             chips: Vec::new(),
-            two_wire: TwoWire::default(),
+            i2c_buses: I2cBuses::default(),
             sent: None,
             clock_hz: 1_000_000,
             since: (0, 0),
@@ -212,8 +191,9 @@ impl Board {
         Board { clock_hz: clock_hz.max(1), ..Board::default() }
     }
 
-    /// What was sent by UARTs, trace port and semihosting since the last call of this, in the order in which it was complete. It is
-    /// kept from the first call on, also of runs that nobody observes: take it often.
+    /// Takes the bytes that UARTs, trace port and semihosting have sent since the last call, in the
+    /// order in which they were complete. Bytes are kept from the first call on, also in runs that
+    /// nobody observes, so take them often.
     pub fn take_sent(&mut self) -> Vec<SentByte> {
         self.sent.replace(Vec::new()).unwrap_or_default()
     }
@@ -232,7 +212,8 @@ impl Board {
         self.reschedule();
     }
 
-    /// The chip of that name, to be asked or told something. The machine takes notice at its next run.
+    /// The chip of that name, to be asked or told something. The machine takes notice at its next
+    /// run.
     pub fn chip_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
         let mounted = self.chips.iter_mut().find(|mounted| mounted.chip.name() == name)?;
         Some(&mut *mounted.chip)
@@ -245,40 +226,40 @@ impl Board {
         Some(&*mounted.chip)
     }
 
-    /// Puts a device onto the two-wire bus of the serial interface of this name (`TWI`), powered up at time 0: to be done before the run
-    /// begins.
+    /// Puts a device onto the two-wire bus of the serial interface of this name (`TWI`), powered up
+    /// at time 0: to be done before the run begins.
     pub fn mount_two_wire(&mut self, bus: &str, mut device: Box<dyn TwoWireDevice>) {
         device.power_up();
-        self.two_wire.place(bus, device);
+        self.i2c_buses.place(bus, device);
     }
 
     /// The device of that name on a two-wire bus, to be asked or told something.
     pub fn two_wire_device_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
-        self.two_wire.find(name)
+        self.i2c_buses.find(name)
     }
 
     /// A START and an address are complete on a two-wire bus: whether anything acknowledges.
     pub fn two_wire_address(&mut self, bus: &str, address: u8, read: bool, cycle: u64) -> bool {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.address(bus, address, read, now_ns)
+        self.i2c_buses.address(bus, address, read, now_ns)
     }
 
     /// A byte from the master on a two-wire bus: whether it is acknowledged.
     pub fn two_wire_write(&mut self, bus: &str, byte: u8, cycle: u64) -> bool {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.write(bus, byte, now_ns)
+        self.i2c_buses.write(bus, byte, now_ns)
     }
 
     /// A byte for the master on a two-wire bus; all ones where none is addressed.
     pub fn two_wire_read(&mut self, bus: &str, acknowledged: bool, cycle: u64) -> u8 {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.read(bus, acknowledged, now_ns)
+        self.i2c_buses.read(bus, acknowledged, now_ns)
     }
 
     /// A STOP on a two-wire bus.
     pub fn two_wire_stop(&mut self, bus: &str, cycle: u64) {
         let now_ns = self.time_ns(cycle);
-        self.two_wire.stop(bus, now_ns);
+        self.i2c_buses.stop(bus, now_ns);
     }
 
     /// Sets the voltage at an input of the converter.
@@ -291,7 +272,8 @@ impl Board {
         self.analog.insert(channel, signal);
     }
 
-    /// A digital-to-analog converter of the microcontroller drives the pin of an input of the converter, or lets go of it.
+    /// A digital-to-analog converter of the microcontroller drives the pin of an input of the
+    /// converter, or lets go of it.
     pub(crate) fn set_analog_output(&mut self, channel: u8, volts: Option<f64>) {
         match volts {
             Some(volts) => self.analog_outputs.insert(channel, volts),
@@ -299,7 +281,8 @@ impl Board {
         };
     }
 
-    /// The voltage at an input of the converter at a cycle, which the microcontroller itself may drive; 0 V where nothing was set.
+    /// The voltage at an input of the converter at a cycle, which the microcontroller itself may
+    /// drive; 0 V where nothing was set.
     #[must_use]
     pub fn analog_v(&self, channel: u8, cycle: u64) -> f64 {
         if let Some(volts) = self.analog_outputs.get(&channel) {
@@ -310,69 +293,6 @@ impl Board {
             Some(Signal::Level(volts)) => *volts,
             Some(signal) => signal.voltage_v(self.signals_from_ns + self.time_ns(cycle)),
         }
-    }
-
-    /// Drives a pin from outside, or lets go of it. The machine takes notice at its next run.
-    pub fn set_input(&mut self, pin: Pin, level: Option<bool>) {
-        match level {
-            Some(level) => self.inputs.insert(pin, level),
-            None => self.inputs.remove(&pin),
-        };
-        self.changed = true;
-    }
-
-    /// The level that something outside the microcontroller drives a pin to, if anything does.
-    #[must_use]
-    pub fn level(&self, port: &str, bit: u8) -> Option<bool> {
-        let at = |pin: &Pin| pin.bit == bit && pin.port == port;
-        if let Some((_, level)) = self.inputs.iter().find(|(pin, _)| at(pin)) {
-            return Some(*level);
-        }
-        self.chips.iter().find_map(|mounted| {
-            let (index, _) = mounted.wiring.outputs.iter().find(|(_, pin)| at(pin))?;
-            mounted.chip.output(*index)
-        })
-    }
-
-    /// The level at a pin, whoever drives it: the microcontroller, something outside, the microcontroller's pull-up; `None` where
-    /// nothing does. Ports tell the board of their pull-ups on AVR and STM32 alone.
-    #[must_use]
-    pub fn pin(&self, port: &str, bit: u8) -> Option<bool> {
-        let own = self.ports.get(port).copied().unwrap_or_default();
-        let level = own.levels >> bit & 1 == 1;
-        if own.driven >> bit & 1 == 1 {
-            return Some(level);
-        }
-        self.level(port, bit).or(level.then_some(true))
-    }
-
-    /// Whether the microcontroller drives a pin.
-    #[must_use]
-    pub fn is_driven(&self, port: &str, bit: u8) -> bool {
-        self.ports.get(port).is_some_and(|port| port.driven >> bit & 1 == 1)
-    }
-
-    /// Which pins of a port something outside drives, and their levels.
-    #[must_use]
-    pub fn outside(&self, port: &str) -> (u32, u32) {
-        let (mut driven, mut levels) = (0, 0);
-        let mut add = |pin: &Pin, level: bool| {
-            if pin.port == port && driven >> pin.bit & 1 == 0 {
-                driven |= 1 << pin.bit;
-                levels |= u32::from(level) << pin.bit;
-            }
-        };
-        for (pin, level) in &self.inputs {
-            add(pin, *level);
-        }
-        for mounted in &self.chips {
-            for (index, pin) in &mounted.wiring.outputs {
-                if let Some(level) = mounted.chip.output(*index) {
-                    add(pin, level);
-                }
-            }
-        }
-        (driven, levels)
     }
 
     /// The microcontroller's clock, in Hz.
@@ -409,115 +329,6 @@ impl Board {
         cycles.saturating_add(since)
     }
 
-    /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that. Ones in `levels` of
-    /// pins that are not driven are pull-ups.
-    pub fn drive(&mut self, port: &str, driven: u32, levels: u32, cycle: u64) {
-        match self.ports.get_mut(port) {
-            Some(own) if (own.direction, own.latch) == (driven, levels) => return,
-            Some(own) => {
-                (own.direction, own.latch) = (driven, levels);
-                own.combine();
-            }
-            None => {
-                let own = Port { driven, direction: driven, levels, latch: levels, ..Port::default() };
-                self.ports.insert(port.to_string(), own);
-            }
-        }
-        self.select_chips(port, cycle);
-    }
-
-    /// A module gives the level of a pin from now on, or no longer: see [`crate::Context::module_output`]. The levels of the outputs of its
-    /// port before and after, if that changes anything.
-    pub(crate) fn module_output(&mut self, pin: &Pin, level: Option<bool>, cycle: u64) -> Option<(u32, u32)> {
-        let bit = 1 << pin.bit;
-        if !self.ports.contains_key(&pin.port) {
-            level?;
-            self.ports.insert(pin.port.clone(), Port::default());
-        }
-        let own = self.ports.get_mut(&pin.port)?;
-        let (pins, high) = (own.module_pins & bit != 0, own.module_levels & bit != 0);
-        if level == pins.then_some(high) {
-            return None;
-        }
-        let (before, driven) = (own.outputs(), own.driven);
-        own.module_pins = own.module_pins & !bit | if level.is_some() { bit } else { 0 };
-        own.module_levels = own.module_levels & !bit | if level == Some(true) { bit } else { 0 };
-        own.combine();
-        let after = own.outputs();
-        if before != after || driven != own.driven {
-            self.select_chips(&pin.port, cycle);
-        }
-        Some((before, after))
-    }
-
-    /// A port leaves these pins to modules, each for the function of its number (four bits a pin); a module that gave the level of a
-    /// pin which is new to that, or has another function, does so no longer.
-    pub(crate) fn set_alternates(&mut self, port: &str, alternate: u32, functions: u128, cycle: u64) {
-        if !self.ports.contains_key(port) {
-            self.ports.insert(port.to_string(), Port::default());
-        }
-        let Some(own) = self.ports.get_mut(port) else { return };
-        let renamed = own.functions ^ functions;
-        let moved = (0..32).filter(|bit| renamed >> (4 * bit) & 15 != 0).fold(0, |pins, bit| pins | 1 << bit);
-        let changed = own.alternate ^ alternate | moved & alternate;
-        if changed == 0 {
-            return;
-        }
-        self.routing += 1;
-        own.module_pins &= !changed;
-        (own.alternate, own.functions) = (alternate, functions);
-        own.combine();
-        self.select_chips(port, cycle);
-    }
-
-    /// The function that a port leaves a pin to modules for, if it does.
-    #[must_use]
-    pub(crate) fn alternate_function(&self, pin: &Pin) -> Option<u8> {
-        let own = self.ports.get(&pin.port)?;
-        (own.alternate >> pin.bit & 1 == 1).then_some((own.functions >> (4 * pin.bit) & 15) as u8)
-    }
-
-    /// The registers that say at which pins modules are, whatever the pins' ports have set (STM32F1: AFIO_MAPR, AFIO_MAPR2).
-    pub(crate) fn set_remaps(&mut self, remaps: [u32; 2]) {
-        if self.remaps != remaps {
-            self.remaps = remaps;
-            self.routing += 1;
-            self.changed = true;
-        }
-    }
-
-    /// The comparator stands in for the pin of a timer's capture, with this level, or no longer (AVR: ACIC).
-    pub(crate) fn set_capture_source(&mut self, level: Option<bool>) {
-        self.changed |= self.capture_source != level;
-        self.capture_source = level;
-    }
-
-    /// The level of a timer's capture input, of the comparator if that stands in for the pin.
-    pub(crate) fn capture_level(&self, pin: &Pin, by_comparator: bool) -> bool {
-        let comparator = self.capture_source.filter(|_| by_comparator);
-        comparator.unwrap_or_else(|| self.pin(&pin.port, pin.bit) == Some(true))
-    }
-
-    /// A number that changes whenever functions go to other pins.
-    pub(crate) fn routing(&self) -> u32 {
-        self.routing
-    }
-
-    /// What they hold.
-    pub(crate) fn remaps(&self) -> [u32; 2] {
-        self.remaps
-    }
-
-    /// The pins of a port that the microcontroller drives.
-    pub(crate) fn driven(&self, port: &str) -> u32 {
-        self.ports.get(port).map_or(0, |port| port.driven)
-    }
-
-    /// The levels of the pins that the microcontroller drives.
-    pub(crate) fn outputs(&self, port: &str) -> u32 {
-        self.ports.get(port).map_or(0, |port| port.outputs())
-    }
-
     /// Levels at a port have changed: chips are selected by that.
     fn select_chips(&mut self, port: &str, cycle: u64) {
         let Some(Port { driven, levels, .. }) = self.ports.get(port).copied() else { return };
@@ -543,11 +354,11 @@ impl Board {
         }
     }
 
-    /// A byte goes out at a serial interface, complete at `cycle`: what comes in. All ones where no chip is
-    /// selected.
+    /// A byte goes out at a serial interface, complete at `cycle`: what comes in. All ones where no
+    /// chip is selected.
     ///
     /// # Errors
-    /// What the selected chip does not understand.
+    /// The selected chip does not understand the byte.
     pub fn transfer(&mut self, spi: &str, clock: SpiClock, byte: u8, cycle: u64) -> Result<u8, String> {
         let now_ns = self.time_ns(cycle);
         let mut on_line =
@@ -584,7 +395,8 @@ impl Board {
         self.reschedule();
     }
 
-    /// Finds anew when a chip is due, after something has happened to one; the ports are to look, too.
+    /// Finds anew when a chip is due, after something has happened to one; the ports are to look,
+    /// too.
     pub(crate) fn reschedule(&mut self) {
         let due = self.chips.iter().filter_map(|mounted| mounted.chip.due()).min();
         self.due = due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns));
@@ -612,7 +424,7 @@ impl Board {
         self.set_capture_source(None);
         self.analog_outputs.clear();
         self.changed = true;
-        self.two_wire.power_up();
+        self.i2c_buses.power_up();
         for mounted in &mut self.chips {
             mounted.selected = false;
             mounted.chip.power_up();

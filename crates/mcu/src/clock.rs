@@ -1,4 +1,4 @@
-//! Which clock the core runs at: given from outside, or what the program makes of the part's oscillators.
+//! Core clock: given from outside, or set by the program from the part's oscillators.
 
 use serde::Deserialize;
 
@@ -8,8 +8,8 @@ use serde::Deserialize;
 pub struct ClockSources {
     /// Manual, document number and chapter.
     pub source: String,
-    /// The crystal or external clock that is on the board, in Hz (STM32: HSE; MSP430: XT1; R8C: XIN); none where the model knows
-    /// no use for one.
+    /// The crystal or external clock that is on the board, in Hz (STM32: HSE; MSP430: XT1; R8C:
+    /// XIN); none where the model knows no use for one.
     #[serde(default)]
     pub crystal_hz: Option<u64>,
     /// The low fuse byte, where it chooses the oscillator (AVR).
@@ -18,7 +18,8 @@ pub struct ClockSources {
     /// The internal oscillators that its field CKSEL chooses; any other value is the crystal.
     #[serde(default)]
     pub oscillators: Vec<FuseOscillator>,
-    /// The core runs at the clock that the program sets; otherwise at the one it is given, whatever the program sets.
+    /// The core runs at the clock that the program sets; otherwise at the one it is given, whatever
+    /// the program sets.
     #[serde(skip)]
     pub(crate) followed: bool,
 }
@@ -38,15 +39,15 @@ pub struct FuseOscillator {
 pub struct ClockChange {
     /// The clock from now on, in Hz.
     pub clock_hz: u64,
-    /// Cycles since reset from which on it holds: the start of the instruction that set it (MSP430: its bus cycle; AVR: its
-    /// end).
+    /// Cycles since reset from which on it holds: the start of the instruction that set it (MSP430:
+    /// its bus cycle; AVR: its end).
     pub cycles: u64,
 }
 
 /// The frequency of a clock beside the core's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frequency {
-    /// It has the core's oscillator: so many edges in so many cycles of the core's clock.
+    /// Ratio to the core's oscillator: `edges` in `cycles` of the core's clock.
     Ratio {
         /// Rising edges.
         edges: u64,
@@ -71,8 +72,8 @@ pub struct SubsystemClocks {
     pub aclk: Frequency,
 }
 
-/// Clocks that peripherals count, as they are from now on. The bus tells of them whenever the program
-/// may have set them.
+/// Clocks that peripherals count, as they are from now on. The bus tells of them whenever the
+/// program may have set them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockUpdate {
     /// The core's clock, in Hz. The first one comes before the first reset.
@@ -80,8 +81,8 @@ pub enum ClockUpdate {
     /// The clocks beside the core's (MSP430), also after each reset. A core clock that changes with
     /// them comes before.
     Subsystem(SubsystemClocks),
-    /// The peripheral buses' clocks (STM32), by the cycles of the core's clock in one of theirs; 1 after
-    /// a reset.
+    /// The peripheral buses' clocks (STM32), by the cycles of the core's clock in one of theirs; 1
+    /// after a reset.
     Buses {
         /// Of APB1.
         apb1: u64,
@@ -105,8 +106,8 @@ pub enum ClockUpdate {
     },
 }
 
-/// The cycle at which something ends that would have ended at cycle `end`, had the clock not gone from `before` to `after` at cycle
-/// `now`: its time is kept.
+/// The cycle at which something ends that would have ended at cycle `end`, had the clock not gone
+/// from `before` to `after` at cycle `now`: its time is kept.
 pub(crate) fn rescaled(end: u64, now: u64, before: u64, after: u64) -> u64 {
     let rest = u128::from(end.saturating_sub(now)) * u128::from(after) / u128::from(before.max(1));
     now + rest as u64

@@ -1,33 +1,36 @@
-//! What an instruction does with data, whatever the values are: where each of its results comes from, and what decides on its address, on
-//! where execution goes on, and on its time.
+//! Data flow of instructions, independent of values.
 //!
-//! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and knows no core.
+//! It names the sources of each result, and of the decisions on address, control flow and time.
+//!
+//! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and
+//! knows no core.
 
 use std::ops::{BitOr, BitOrAssign, Range};
 
-/// A set of the places in a core that hold data: registers, halves of them or flags, as the core divides itself up; a bit each.
+/// A set of the places in a core that hold data: registers, halves of them or flags, as the core
+/// divides itself up; a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places(pub u64);
+pub(crate) struct Locations(pub u64);
 
-impl Places {
-    pub const NONE: Places = Places(0);
+impl Locations {
+    pub const NONE: Locations = Locations(0);
 
     /// A place of no core, which holds nothing between two instructions.
-    pub const TEMPORARY: Places = Places::one(15);
+    pub const TEMPORARY: Locations = Locations::one(15);
 
     /// The place of this number, below 64.
-    pub const fn one(number: u8) -> Places {
-        Places(1 << (number & 63))
+    pub const fn one(number: u8) -> Locations {
+        Locations(1 << (number & 63))
     }
 
     /// Both.
-    pub const fn with(self, other: Places) -> Places {
-        Places(self.0 | other.0)
+    pub const fn with(self, other: Locations) -> Locations {
+        Locations(self.0 | other.0)
     }
 
     /// Those that are not among `other`.
-    pub const fn without(self, other: Places) -> Places {
-        Places(self.0 & !other.0)
+    pub const fn without(self, other: Locations) -> Locations {
+        Locations(self.0 & !other.0)
     }
 
     pub const fn is_empty(self) -> bool {
@@ -47,34 +50,35 @@ impl Places {
     }
 }
 
-impl BitOr for Places {
-    type Output = Places;
-    fn bitor(self, other: Places) -> Places {
+impl BitOr for Locations {
+    type Output = Locations;
+    fn bitor(self, other: Locations) -> Locations {
         self.with(other)
     }
 }
 
-impl BitOrAssign for Places {
-    fn bitor_assign(&mut self, other: Places) {
+impl BitOrAssign for Locations {
+    fn bitor_assign(&mut self, other: Locations) {
         *self = self.with(other);
     }
 }
 
-/// How a result's bytes depend on those of its sources. A place has four, the least significant first.
+/// Dependence of a result's bytes on those of its sources. A place has four bytes, the least
+/// significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Propagation {
     /// Each on the same byte of all sources.
     Bytes,
-    /// As [`Shape::Bytes`], the bytes of this mask alone; the others are constant.
+    /// As [`Propagation::Bytes`], the bytes of this mask alone; the others are constant.
     Masked(u32),
     /// Each on the same byte and all lower ones: carries.
     Upward,
     /// Each on all bytes.
     Mixed,
-    /// Shifted by so many bits; what comes in is constant.
+    /// Shifted left by a number of bits; constant bits come in.
     Left(u8),
     Right(u8),
-    /// As [`Shape::Right`], the sign coming in.
+    /// As [`Propagation::Right`], the sign coming in.
     SignedRight(u8),
     Rotated(u8),
     /// The bytes in the reverse order.
@@ -85,90 +89,91 @@ pub(crate) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Each of `to` is made of all of `from`.
-    Move { from: Places, to: Places, shape: Shape },
+    Move { from: Locations, to: Locations, shape: Propagation },
     /// These decide on the addresses of the accesses that follow.
-    Address(Places),
+    Address(Locations),
     /// The next access is a read; its bytes go to each of `to`.
-    Read { to: Places, shape: Shape },
+    Read { to: Locations, shape: Propagation },
     /// The next access is a write of what is in `from`.
-    Write(Places),
+    Write(Locations),
     /// These decide on the instruction that comes next.
-    Branch(Places),
+    Branch(Locations),
     /// These decide on how long the instruction takes.
-    Time(Places),
-    /// From so many effects before this one on, as long as there are accesses.
+    Time(Locations),
+    /// Repeats the given number of effects before this one while there are accesses.
     Repeat(u8),
 }
 
 impl Effect {
-    /// Whether it waits for an access to memory.
+    /// Returns true if the effect waits for an access to memory.
     pub fn is_access(self) -> bool {
         matches!(self, Effect::Read { .. } | Effect::Write(_))
     }
 
     /// All places that it reads or writes.
-    pub fn places(self) -> Places {
+    pub fn locations(self) -> Locations {
         match self {
             Effect::Move { from, to, .. } => from | to,
-            Effect::Read { to: places, .. }
-            | Effect::Address(places)
-            | Effect::Write(places)
-            | Effect::Branch(places)
-            | Effect::Time(places) => places,
-            Effect::Repeat(_) => Places::NONE,
+            Effect::Read { to: locations, .. }
+            | Effect::Address(locations)
+            | Effect::Write(locations)
+            | Effect::Branch(locations)
+            | Effect::Time(locations) => locations,
+            Effect::Repeat(_) => Locations::NONE,
         }
     }
 }
 
-/// What an instruction does with data: its effects, in the order in which they come about.
+/// Effects of an instruction on data, in the order in which they come about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dataflow {
     pub effects: Vec<Effect>,
-    /// The flags that decide whether the instruction does anything. An observer is told where it does not
-    /// ([`crate::Observer::skipped`]).
-    pub condition: Places,
+    /// The flags that decide whether the instruction does anything. An observer is told where it
+    /// does not ([`crate::Observer::skipped`]).
+    pub condition: Locations,
 }
 
 impl Dataflow {
     /// Each of `to` is made of all of `from`, whatever bytes of them.
-    pub fn mixes(&mut self, from: Places, to: Places) {
-        self.moves(from, to, Shape::Mixed);
+    pub fn depends_on_all(&mut self, from: Locations, to: Locations) {
+        self.moves(from, to, Propagation::Mixed);
     }
 
-    pub fn moves(&mut self, from: Places, to: Places, shape: Shape) {
+    pub fn moves(&mut self, from: Locations, to: Locations, shape: Propagation) {
         if !to.is_empty() {
             self.effects.push(Effect::Move { from, to, shape });
         }
     }
 
     /// `to` becomes a constant, or what is public.
-    pub fn clears(&mut self, to: Places) {
-        self.moves(Places::NONE, to, Shape::Bytes);
+    pub fn clears(&mut self, to: Locations) {
+        self.moves(Locations::NONE, to, Propagation::Bytes);
     }
 
-    pub fn address(&mut self, from: Places) {
+    pub fn address(&mut self, from: Locations) {
         self.effects.push(Effect::Address(from));
     }
 
-    pub fn reads(&mut self, to: Places, shape: Shape) {
+    pub fn reads(&mut self, to: Locations, shape: Propagation) {
         self.effects.push(Effect::Read { to, shape });
     }
 
-    pub fn writes(&mut self, from: Places) {
+    pub fn writes(&mut self, from: Locations) {
         self.effects.push(Effect::Write(from));
     }
 
-    pub fn branches(&mut self, on: Places) {
+    pub fn branches(&mut self, on: Locations) {
         self.effects.push(Effect::Branch(on));
     }
 
-    pub fn takes_time(&mut self, on: Places) {
+    pub fn takes_time(&mut self, on: Locations) {
         self.effects.push(Effect::Time(on));
     }
 }
 
-/// Tells of the instruction at an address, and of those that can only be told together with it; nothing where there is none. Addresses
-/// have the register bank in their highest byte ([`bank_of`]).
+/// Tells of the instruction at an address, and of those that can only be told together with it;
+/// nothing where there is none. Addresses have the register bank in their highest byte
+/// ([`bank_of`]).
 pub(crate) type Describe = Box<dyn Fn(u32) -> Vec<(u32, Dataflow)> + Send>;
 
 /// The address of an instruction, and the register bank that it is executed in.
@@ -180,51 +185,53 @@ pub(crate) fn bank_of(key: u32) -> (u32, u8) {
 #[derive(Clone, Debug)]
 pub(crate) struct Alias {
     pub range: Range<u32>,
-    /// What appears at the first of them.
+    /// First address of the memory behind the alias.
     pub of: u32,
-    /// So many addresses, as a power of two, for each byte (bit-banding).
+    /// Binary logarithm of the number of addresses for each byte (bit-banding).
     pub shift: u8,
 }
 
-/// How data moves in a core and its program, as they are now.
+/// Data flow of a core and its program in their current state.
 pub(crate) struct CoreDataflow {
     pub describe: Describe,
-    /// The places of some bits of a register, by its index in [`crate::machine::Core::all_registers`], in a register bank.
-    pub places: fn(usize, u32, u8) -> Places,
-    /// Places hold a byte each.
-    pub places_are_bytes: bool,
+    /// The places of some bits of a register, by its index in
+    /// [`crate::machine::Core::all_registers`], in a register bank.
+    pub locations: fn(usize, u32, u8) -> Locations,
+    /// Locations hold a byte each.
+    pub locations_are_bytes: bool,
     /// Instructions lie at multiples of as many bytes, as a power of two.
     pub alignment: u8,
-    /// So many register banks, none above address 0xffffff where there is more than one, and the one that is selected.
+    /// Number of register banks; more than one lie below address 0x1000000.
     pub banks: u8,
     pub bank: u8,
     /// Registers of the core that have addresses, a byte each.
-    pub mapped: Vec<(u32, Places)>,
-    /// What entering an interrupt writes, where the core reports that.
+    pub mapped: Vec<(u32, Locations)>,
+    /// Writes of an interrupt's entry, where the core reports them.
     pub interrupt: Dataflow,
-    /// What it puts onto the stack without a report, from the stack pointer up, a word each, and takes from there again.
-    pub stacked: Vec<Places>,
-    /// Places that it saves and restores besides.
-    pub saved: Places,
+    /// Locations that an interrupt's entry stacks without a report, a word each, from the stack
+    /// pointer up, and that the return restores.
+    pub stacked: Vec<Locations>,
+    /// Locations that it saves and restores besides.
+    pub saved: Locations,
     pub aliases: Vec<Alias>,
-    /// What ELF addresses of peripherals have on top of those on the bus.
+    /// Offset from bus addresses of peripherals to their ELF addresses.
     pub data_space: u32,
 }
 
 impl CoreDataflow {
     /// A core without any peculiarity.
-    pub fn new(describe: Describe, places: fn(usize, u32, u8) -> Places) -> CoreDataflow {
+    pub fn new(describe: Describe, locations: fn(usize, u32, u8) -> Locations) -> CoreDataflow {
         CoreDataflow {
             describe,
-            places,
-            places_are_bytes: false,
+            locations,
+            locations_are_bytes: false,
             alignment: 1,
             banks: 1,
             bank: 0,
             mapped: Vec::new(),
             interrupt: Dataflow::default(),
             stacked: Vec::new(),
-            saved: Places::NONE,
+            saved: Locations::NONE,
             aliases: Vec::new(),
             data_space: 0,
         }

@@ -10,22 +10,24 @@ const BREAKPOINT: u8 = 2;
 /// Of a unit: whoever executes from here has to call [`DecodeCache::find`] each time.
 const SLOW: u8 = 4;
 
-/// The instruction at a unit, there once its state says [`DECODED`]: beside it, so that both are in one line of the host's cache.
+/// The instruction at a unit, there once its state says [`DECODED`]: beside it, so that both are in
+/// one line of the host's cache.
 #[derive(Zeroable)]
 struct Slot<Op> {
     state: u8,
     op: Op,
 }
 
-/// Decoded instructions of an address space of `UNITS` units, a power of two, of `1 << UNIT_BITS` bytes, at which instructions begin;
-/// filled as execution comes by, emptied where memory is written. A clone of it is empty.
+/// Decoded instructions of an address space of `UNITS` units, a power of two, of `1 << UNIT_BITS`
+/// bytes, at which instructions begin; filled as execution comes by, emptied where memory is
+/// written. A clone of it is empty.
 pub(crate) struct DecodeCache<Op, const UNITS: usize, const UNIT_BITS: u32> {
     slots: Box<[Slot<Op>; UNITS]>,
     /// The units that were ever decoded since all was forgotten, some of them more than once.
     decoded: Vec<u32>,
-    /// How many units the longest instruction has.
+    /// Units of the longest instruction.
     longest: u32,
-    /// Whether an instruction in RAM was decoded, so that writes must look here.
+    /// True once an instruction in RAM was decoded; writes must then invalidate.
     in_ram: bool,
     breakpoints: Vec<u32>,
 }
@@ -39,7 +41,7 @@ impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> Clone
 }
 
 impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<Op, UNITS, UNIT_BITS> {
-    /// Nothing decoded. The longest instruction has so many units.
+    /// An empty cache for a core whose longest instruction has `longest` units.
     pub fn new(longest: u32) -> Self {
         // Zeroed pages come from the system untouched: what is not executed costs nothing.
         let slots = bytemuck::zeroed_box();
@@ -65,7 +67,8 @@ impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<
         (address >> UNIT_BITS) as usize & (UNITS - 1)
     }
 
-    /// Whether [`DecodeCache::op`] may be asked right away: the instruction at `pc` is decoded and no breakpoint.
+    /// Returns true if the instruction at `pc` is decoded and is no breakpoint, so that
+    /// [`DecodeCache::op`] may be called.
     #[inline(always)]
     pub fn knows(&self, pc: u32) -> bool {
         self.slots[Self::unit(pc)].state == DECODED
@@ -77,8 +80,9 @@ impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<
         self.slots[Self::unit(pc)].op
     }
 
-    /// Sees to it that the instruction at `pc` is there, decoding it where it must be; false for a breakpoint, which `ignore_breakpoint`
-    /// passes. `decode` also says whether some of the instruction lies in RAM.
+    /// Sees to it that the instruction at `pc` is there, decoding it where it must be; false for a
+    /// breakpoint, which `ignore_breakpoint` passes. `decode` also says whether some of the
+    /// instruction lies in RAM.
     #[cold]
     pub fn find(
         &mut self,
@@ -117,7 +121,8 @@ impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<
         }
     }
 
-    /// As [`DecodeCache::written`], of `size` bytes in any memory: a debugger or the flash controller wrote.
+    /// As [`DecodeCache::written`], of `size` bytes in any memory: a debugger or the flash
+    /// controller wrote.
     pub fn changed(&mut self, address: u32, size: usize) {
         if !self.decoded.is_empty() {
             for offset in 0..size as u32 {

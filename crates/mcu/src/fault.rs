@@ -1,9 +1,9 @@
-//! What makes a model stop with an error.
+//! Errors with which a model stops.
 
 use thiserror::Error;
 
-/// A model stops with a fault where the real part would misbehave, or where the model does not know what the real
-/// part would do. It never guesses and never carries on silently.
+/// A model stops with a fault where the real part would misbehave, or where the model does not know
+/// what the real part would do. It never guesses and never carries on silently.
 ///
 /// `pc` is the address of the instruction that was executing, in the address space of its ELF file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -37,25 +37,27 @@ pub enum Fault {
         address: u32,
         /// The peripheral's name in the target file.
         device: String,
-        /// What was tried.
+        /// The operation that was tried.
         what: String,
     },
-    /// An access to a bit-band alias cannot be made to the word behind it (DDI 0403E, "Bit-banding").
+    /// An access to a bit-band alias cannot be made to the word behind it (DDI 0403E,
+    /// "Bit-banding").
     #[error("{fault}; the program used the bit-band alias {alias:#010x} of a bit there")]
     BitBand {
         /// The address in the program.
         alias: u32,
-        /// What the access to the word met.
+        /// The fault of the access to the word.
         fault: Box<Fault>,
     },
-    /// The architecture forbids the access: misalignment, a write to flash, execution from where none is possible.
+    /// The architecture forbids the access: misalignment, a write to flash, execution from where
+    /// none is possible.
     #[error("{what} (address {address:#010x}, pc {pc:#07x})")]
     Architecture {
         /// Address of the instruction.
         pc: u32,
         /// The address accessed, or the value at fault.
         address: u32,
-        /// Which rule was broken.
+        /// The rule that was broken.
         what: String,
     },
     /// The reset handler returned to where nobody had called it, after `main` had.
@@ -84,7 +86,7 @@ pub const SYSTEM_CONTROL_SPACE: &str = "system control space";
 pub struct EnteredFault {
     /// Its exception: `HardFault`, `MemManage`, `BusFault` or `UsageFault`.
     pub exception: &'static str,
-    /// What the program did.
+    /// The program's fault.
     pub fault: Fault,
     /// The cycles after the entry.
     pub cycles: u64,

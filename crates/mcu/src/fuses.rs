@@ -1,7 +1,7 @@
 //! Fuses, lock bits and signature of an AVR, as its target file describes them.
 //!
-//! Addresses as avr-libc's linker scripts have them: fuses from 0x820000, lock bits at 0x830000, signature at 0x840000, user
-//! signatures from 0x850000.
+//! Addresses as avr-libc's linker scripts have them: fuses from 0x820000, lock bits at 0x830000,
+//! signature at 0x840000, user signatures from 0x850000.
 
 use crate::Image;
 use serde::Deserialize;
@@ -36,13 +36,14 @@ impl FuseField {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedFuse {
-    /// Where it is; it must not be programmed.
+    /// Position of the fuse, which must stay unprogrammed.
     pub field: FuseField,
     /// Its name and what it does.
     pub what: String,
 }
 
-/// The `[fuses]` table of a target file. Fuses are not programmed until an image has them, but for the low byte of `[clock]`.
+/// The `[fuses]` table of a target file. Fuses are not programmed until an image has them, but for
+/// the low byte of `[clock]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fuses {
@@ -50,7 +51,7 @@ pub struct Fuses {
     pub source: String,
     /// The signature bytes from address 0 on: manufacturer, flash size, part.
     pub signature: [u8; 3],
-    /// How many fuse bytes there are.
+    /// Number of fuse bytes.
     pub bytes: usize,
     /// WDTON: the watchdog is always on.
     #[serde(default)]

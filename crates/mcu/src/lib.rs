@@ -1,19 +1,21 @@
 //! Cycle-accurate processor models.
 //!
-//! An [`Mcu`] is one microcontroller: a core of one of the families in [`cores`], its memories with their timing, and its peripherals. What kind of microcontroller it is
-//! stands in a [`Part`], read from `targets/*.toml`. [`new_machine`] puts the two together.
+//! An [`Mcu`] is one microcontroller: a core of one of the families in [`cores`], its memories with
+//! their timing, and its peripherals. What kind of microcontroller it is stands in a [`Part`], read
+//! from `targets/*.toml`. [`new_machine`] puts the two together.
 //!
-//! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
-//! it, and counts. Whoever wants to look on hands in an [`Observer`].
+//! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at
+//! addresses, runs it, and counts. Whoever wants to look on hands in an [`Observer`].
 
 #![warn(missing_docs)]
 
-/// What the page of the package shows works.
+/// Runs the examples of the package's page as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod board;
+mod bootloader_vectors;
 pub mod chips;
 mod clock;
 pub mod cores;
@@ -22,7 +24,7 @@ mod decode_cache;
 mod fault;
 mod flash;
 mod fuses;
-mod hand_over;
+mod i2c_bus;
 mod machine;
 mod memory;
 mod microcontroller;
@@ -36,13 +38,13 @@ mod supply;
 mod taint;
 mod trace;
 mod transfer;
-mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
+pub use bootloader_vectors::vectors_behind_bootloader;
 pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
-pub use hand_over::vectors_behind_bootloader;
+pub use i2c_bus::TwoWireDevice;
 pub use microcontroller::{
     Image, Mcu, Protected, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until,
     new_clocked_machine, new_machine,
@@ -65,4 +67,3 @@ pub use signal::{Harmonic, Signal};
 pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
 pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};
-pub use two_wire::TwoWireDevice;

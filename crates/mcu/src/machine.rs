@@ -1,25 +1,31 @@
-//! Everything around a core, once for every family: limits, breakpoints, deadlines, interrupts, sleep, resets, power loss, the supply,
-//! where the cycles went, the board, snapshots.
+//! Machine: everything around a core, once for every family.
+//!
+//! It has limits, breakpoints, deadlines, interrupts, sleep, resets, power loss, the supply, the
+//! use of the cycles, the board, and snapshots.
+
+mod flash;
+mod mcu;
 
 use crate::dataflow::CoreDataflow;
-use crate::flash::{CHANGED, Torn};
-use crate::observe::{AnyObserver, dynamic};
+use crate::flash::CHANGED;
+use crate::observe::dynamic;
 use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, ClockUpdate, Contention, Dma, EnteredFault, Fault, FlashChange, Flow, Image,
-    Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role,
-    Segment, SleepInterval, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
+    Accessed, Board, BusAccess, ClockUpdate, Contention, Dma, EnteredFault, Fault, Flow, Mcu, Observer, Part,
+    PeripheralBus, PeripheralSpec, Register, ResetCause, Role, Segment, SleepInterval, Stop, Until,
+    peripherals,
 };
+use flash::InterruptedWrite;
 use std::ops::Range;
 
-/// A processor core: its registers, memories and decoded instructions, and what it does with them. What it shares with all others is
-/// in the [`Machine`] that holds it.
+/// A processor core: its registers, memories and decoded instructions, and what it does with them.
+/// What it shares with all others is in the [`Machine`] that holds it.
 ///
-/// The loop over the instructions is each core's own. It must call [`Machine::service`] between two instructions whenever
-/// [`Machine::cycles`] has come to [`Machine::deadline`], and set the deadline to 0 where an instruction may have changed
-/// what the service looks at.
+/// The loop over the instructions is each core's own. It must call [`Machine::service`] between two
+/// instructions whenever [`Machine::cycles`] has come to [`Machine::deadline`], and set the
+/// deadline to 0 where an instruction may have changed what the service looks at.
 pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Its registers, in the order in which a person would print them.
     const REGISTERS: &'static [Register];
@@ -27,13 +33,15 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Bytes of its widest access.
     const WIDTH: u8;
 
-    /// What addresses on the stack have in ELF files on top of the stack pointer.
+    /// Offset from the stack pointer to the ELF address of the stack.
     const STACK_SPACE: u32 = 0;
 
-    /// Whether a reset stops what is under way in the flash, as a failing supply does; otherwise it is completed.
+    /// True if a reset stops a flash operation under way, as a failing supply does; otherwise the
+    /// operation is completed.
     const RESET_STOPS_FLASH: bool = true;
 
-    /// The registers of this core, which begin with [`Core::REGISTERS`]: those of an optional unit may follow.
+    /// The registers of this core, which begin with [`Core::REGISTERS`]: those of an optional unit
+    /// may follow.
     fn all_registers(&self) -> &'static [Register] {
         Self::REGISTERS
     }
@@ -47,16 +55,17 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Copies memory out; false where some of it is none.
     fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
 
-    /// Copies memory in, non-volatile memory too, and forgets what was decoded from it; false where some of it is none.
+    /// Copies memory in, non-volatile memory too, and forgets what was decoded from it; false where
+    /// some of it is none.
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
 
-    /// What a program would read at an address where no memory is, in one access of so many bytes; nothing where it could not. The machine
-    /// is a copy that nobody goes on with.
+    /// Reads `size` bytes as a program would, at an address without memory; `None` where a program
+    /// could not. The machine is a copy that is discarded.
     fn read_register(machine: &mut Machine<Self>, address: u32, size: u8) -> Option<u32> {
         machine.bus.read(address, size, machine.cycles, machine.pc(), None).ok()
     }
 
-    /// Whether there is RAM at an address.
+    /// Returns true if there is RAM at the address.
     fn is_ram(&self, address: u32) -> bool;
 
     /// RAM as after power-up: zero.
@@ -70,17 +79,19 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// The core's registers as after a reset; memories, peripherals and counters are so already.
     ///
     /// # Errors
-    /// Why the program cannot begin.
+    /// Fault for which the program cannot begin.
     fn reset(machine: &mut Machine<Self>, cause: ResetCause) -> Result<(), Fault>;
 
     /// From here on the run ends before an instruction at one of these addresses, and at no others.
     fn set_breakpoints(&mut self, addresses: &[u32]);
 
-    /// Executes instructions until the run ends. The first one is executed whatever breakpoint is at it.
+    /// Executes instructions until the run ends. The first one is executed whatever breakpoint is
+    /// at it.
     fn execute<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<Stop, Fault>;
 
-    /// What the instruction just executed has left to be done before the next.
-    fn settle(machine: &mut Machine<Self>) {
+    /// Completes the work that the instruction just executed has left for the time before the next
+    /// one.
+    fn finish_instruction(machine: &mut Machine<Self>) {
         let _ = machine;
     }
 
@@ -113,29 +124,31 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Ok(false)
     }
 
-    /// What its instructions do with data, as its program is now.
+    /// Returns the data flow of the core's instructions in the program's current state.
     fn dataflow(&self) -> CoreDataflow;
 
-    /// Whether the core has stopped until an interrupt comes.
+    /// Returns true if the core has stopped until an interrupt comes.
     fn is_asleep(&self) -> bool {
         false
     }
 
-    /// The name, as the target file's `[[supply.sleep]]` has it, of the mode that the core sleeps in; `None` while it runs.
+    /// The name, as the target file's `[[supply.sleep]]` has it, of the mode that the core sleeps
+    /// in; `None` while it runs.
     ///
     /// # Errors
-    /// Why it cannot sleep so.
+    /// The core cannot sleep in this mode.
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<&'static str>, Fault> {
         let _ = machine;
         Ok(None)
     }
 
-    /// Whether a floating-point unit did arithmetic since the machine was made.
+    /// Returns true if a floating-point unit did arithmetic since the machine was made.
     fn computed_in_float(&self) -> bool {
         false
     }
 
-    /// Whether the program has the flash's instruction cache off, of a part whose program has to turn it on.
+    /// Returns true if the program has the flash's instruction cache off, on a part whose program
+    /// has to turn it on.
     fn is_uncached(&self) -> bool {
         false
     }
@@ -150,7 +163,8 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         &[]
     }
 
-    /// An access by a DMA controller where no peripheral is: what was read or written, or nothing where that is a bus error.
+    /// An access by a DMA controller where no peripheral is: what was read or written, or nothing
+    /// where that is a bus error.
     ///
     /// # Errors
     /// There is something that is not modelled.
@@ -159,26 +173,28 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Ok(None)
     }
 
-    /// The cycles for which the core and a DMA controller wait because of each other, where both want the same memory when the
-    /// controller makes this access.
+    /// The cycles for which the core and a DMA controller wait because of each other, where both
+    /// want the same memory when the controller makes this access.
     fn contention(machine: &mut Machine<Self>, access: &BusAccess) -> Contention {
         let _ = (machine, access);
         Contention::default()
     }
 
-    /// A bank of the flash is at work up to cycle `until`: the core goes on, but for what it reads or executes there.
+    /// A bank of the flash is at work up to cycle `until`: the core goes on, but for what it reads
+    /// or executes there.
     fn occupy(machine: &mut Machine<Self>, bank: Range<u32>, until: u64) {
         let _ = bank;
         machine.hold(until);
     }
 
-    /// The bank that is still at work, and whether the next instruction lies in it. Meanwhile every instruction boundary is looked at.
+    /// The bank that is still at work, and whether the next instruction lies in it. Meanwhile every
+    /// instruction boundary is looked at.
     fn busy_bank(machine: &mut Machine<Self>) -> Option<BusyBank> {
         let _ = machine;
         None
     }
 
-    /// So many cycles of sleep go by.
+    /// Lets `cycles` of sleep go by.
     fn idle(&mut self, cycles: u64) {
         let _ = cycles;
     }
@@ -206,23 +222,25 @@ pub(crate) struct Machine<C> {
     pub deadline: u64,
     /// The cycle at which the run ends.
     pub limit: u64,
-    /// The instruction count from which on interrupts may be taken: some instructions let another one go first.
+    /// The instruction count from which on interrupts may be taken: some instructions let another
+    /// one go first.
     pub interrupts_from: u64,
-    /// How execution came to the next instruction, kept for observers.
+    /// Control flow to the next instruction, kept for observers.
     pub flow: Flow,
-    /// Why the instruction under way cannot be finished.
+    /// Fault of the instruction under way, which cannot be finished.
     pub fault: Option<Fault>,
-    /// Why the program cannot begin.
+    /// Fault for which the program cannot begin.
     reset_fault: Option<Fault>,
     /// The core stands still up to this cycle: the flash is busy.
     held_until: u64,
-    /// What the flash holds if the power fails before this cycle.
-    torn: Option<(Torn, u64)>,
+    /// Flash contents if the power fails before this cycle.
+    interrupted_write: Option<(InterruptedWrite, u64)>,
     supply: Supply,
     usage: Usage,
-    /// What the image put into RAM, to be there again after a reset.
+    /// Segments that the image put into RAM; a reset restores them.
     ram_image: Vec<Segment>,
-    /// Somebody may have told the board something since the last run: simulators run machines in very short steps.
+    /// Somebody may have told the board something since the last run: simulators run machines in
+    /// very short steps.
     board_touched: bool,
 }
 
@@ -265,7 +283,7 @@ impl<C: Core> Machine<C> {
             fault: None,
             reset_fault: None,
             held_until: 0,
-            torn: None,
+            interrupted_write: None,
             supply: Supply::default(),
             usage: Usage::default(),
             ram_image: Vec::new(),
@@ -281,8 +299,9 @@ impl<C: Core> Machine<C> {
         self.deadline = 0;
     }
 
-    /// A peripheral was accessed. As [`Machine::recheck`], but where [`Machine::service`] would find nothing to do, it is not called: for
-    /// cores that have nothing of their own to sample or to settle.
+    /// A peripheral was accessed. As [`Machine::recheck`], but where [`Machine::service`] would
+    /// find nothing to do, it is not called: for cores that have nothing of their own to sample or
+    /// to finish_instruction.
     #[inline]
     pub fn recheck_peripherals(&mut self) {
         let bus = &self.bus;
@@ -296,9 +315,10 @@ impl<C: Core> Machine<C> {
         self.bus.due.min(self.core.due())
     }
 
-    /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
-    /// itself and nobody outside may do something. As long as data are moved or flash is written without the core, the program goes on, and
-    /// with [`crate::Board::outlives_program`] as long as peripherals do anything.
+    /// Returns true if nothing can interrupt or wake the core any more: it takes no interrupt, or
+    /// none is requested, no event is due and nobody outside may act. While data are moved or flash
+    /// is written without the core, the program goes on. With [`crate::Board::outlives_program`] it
+    /// goes on as long as peripherals have an event due.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
         let requested = self.bus.requests & mask != 0;
@@ -306,20 +326,21 @@ impl<C: Core> Machine<C> {
         if self.bus.board.outlives_program && self.bus.due != u64::MAX {
             return false;
         }
-        let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
+        let writes = self.interrupted_write.as_ref().is_some_and(|(_, until)| self.cycles < *until);
         let holds_back = !requested && mask & !self.core.non_maskable() == 0;
         !comes || holds_back && !self.bus.has_running_watchdog() && !self.bus.moves_data() && !writes
     }
 
-    /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
-    /// low. Sets the deadline up to which nothing of this can come again by itself.
+    /// Handles the events between two instructions: the end of the run, peripherals' time, resets,
+    /// interrupts, sleep, a supply that is too low. Sets the deadline before which none of them can
+    /// come again by itself.
     ///
     /// # Errors
-    /// What the model does not allow.
+    /// The program did something that the model does not allow.
     #[cold]
     #[inline(never)]
     pub fn service<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Stop>, Fault> {
-        C::settle(self);
+        C::finish_instruction(self);
         self.cycles += std::mem::take(&mut self.bus.stall);
         self.account_clocks();
         if std::mem::take(&mut self.bus.power_changed) {
@@ -404,7 +425,7 @@ impl<C: Core> Machine<C> {
         }
     }
 
-    /// Where the cycles went, up to now.
+    /// Returns the use of the cycles up to now.
     fn usage_now(&self) -> Usage {
         let mut usage = self.usage.clone();
         for change in &self.bus.clock_changes {
@@ -439,7 +460,7 @@ impl<C: Core> Machine<C> {
         Ok(())
     }
 
-    /// What peripherals do with memory by themselves. It takes the core no time.
+    /// Makes the memory accesses that peripherals have requested. They take the core no time.
     fn transfer<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
         for dma in self.bus.events.take_dma() {
             let (address, done) = match dma {
@@ -463,7 +484,7 @@ impl<C: Core> Machine<C> {
         Ok(())
     }
 
-    /// Whether the supply lets the part run.
+    /// Ends the run if the supply is too low for the part.
     fn check_supply(&mut self) -> Result<Option<Stop>, Fault> {
         let (power, supply_v) = (self.bus.power, self.bus.board.supply_v);
         if !self.supply.suffices(&power, supply_v) {
@@ -484,12 +505,12 @@ impl<C: Core> Machine<C> {
         self.reset_fault.clone().map_or(Ok(()), Err)
     }
 
-    /// A reset while the supply stays: memory is kept, the board goes on, and cycles count on. What the part needs to begin is
-    /// left out.
+    /// A reset while the supply stays: memory is kept, the board goes on, and cycles count on. What
+    /// the part needs to begin is left out.
     fn reset_running(&mut self, cause: ResetCause) {
         self.usage.ran(self.cycles, self.bus.power.core_level);
         if C::RESET_STOPS_FLASH {
-            self.tear_flash(CHANGED);
+            self.interrupt_flash_write(CHANGED);
         }
         self.bus.reset_by(cause, self.cycles, self.pc());
         self.begin(cause);
@@ -505,50 +526,11 @@ impl<C: Core> Machine<C> {
         self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.pending_fault(self.pc()));
     }
 
-    /// What memory holds from an address on, `size` bytes of it.
+    /// Returns `size` bytes of memory from an address on, as a little-endian number.
     pub fn held(&self, address: u32, size: u8) -> u32 {
         let mut bytes = [0; 4];
         self.core.peek(address, &mut bytes[..usize::from(size)]);
         u32::from_le_bytes(bytes)
-    }
-
-    /// Erases or programs flash as its controller says, and holds the core up until it is done, or where it needs what is at work.
-    #[cold]
-    pub fn change_flash(&mut self, change: FlashChange) {
-        let bank = match &change {
-            FlashChange::Wait { until } => return self.hold(*until),
-            FlashChange::Beside { bank, .. } => Some(bank.clone()),
-            _ => None,
-        };
-        let Some(until) = self.change_flash_behind(change) else { return };
-        match bank {
-            Some(bank) => C::occupy(self, bank, until),
-            None => self.hold(until),
-        }
-    }
-
-    /// The core stands still from the next instruction on, up to cycle `until`.
-    pub fn hold(&mut self, until: u64) {
-        self.held_until = until;
-        self.recheck();
-    }
-
-    /// Erases or programs flash as its controller says, while the core goes on; the cycle at which that is done.
-    #[cold]
-    pub fn change_flash_behind(&mut self, change: FlashChange) -> Option<u64> {
-        let (torn, until) = Torn::new(change, &mut self.core)?;
-        self.torn = Some((torn, until));
-        Some(until)
-    }
-
-    /// The power fails now: what is under way in the flash stays half done.
-    fn tear_flash(&mut self, changed: u8) {
-        if let Some((torn, until)) = self.torn.take()
-            && self.cycles < until
-        {
-            torn.store(&mut self.core, changed);
-        }
-        self.held_until = 0;
     }
 
     fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
@@ -583,250 +565,5 @@ impl<C: Core> Machine<C> {
 
     fn with_role(role: Role) -> usize {
         C::REGISTERS.iter().position(|register| register.role == role).unwrap_or(0)
-    }
-}
-
-impl<C: Core> Mcu for Machine<C> {
-    fn part(&self) -> &Part {
-        &self.part
-    }
-
-    fn load(&mut self, image: &Image) -> Result<(), Fault> {
-        self.ram_image.clear();
-        for segment in &image.segments {
-            if !self.poke(segment.address, &segment.bytes) {
-                let (address, size) = (segment.address, segment.bytes.len() as u32);
-                return Err(Fault::Load { address, size, part: self.part.name.clone() });
-            }
-            if !segment.bytes.is_empty() && self.core.is_ram(segment.address) {
-                self.ram_image.push(segment.clone());
-            }
-        }
-        self.core.check_image()
-    }
-
-    fn reset(&mut self) {
-        self.tear_flash(CHANGED);
-        self.core.clear_ram();
-        for segment in &self.ram_image {
-            self.core.poke(segment.address, &segment.bytes);
-        }
-        self.bus.reset();
-        self.supply.reset();
-        self.bus.clock_changes.clear();
-        self.usage = Usage::new(self.bus.clock_hz());
-        self.cycles = 0;
-        self.instructions = 0;
-        self.begin(ResetCause::PowerOn);
-    }
-
-    fn reset_by(&mut self, cause: ResetCause) {
-        if cause == ResetCause::PowerOn {
-            self.reset();
-        } else {
-            self.reset_running(cause);
-        }
-    }
-
-    fn cut_power(&mut self, torn: u8) {
-        self.bus.cut_power(torn);
-        self.tear_flash(torn);
-        self.reset();
-    }
-
-    fn nonvolatile_writes(&self) -> u64 {
-        self.bus.nonvolatile_writes()
-    }
-
-    fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_with(until, &mut NoObserver)
-    }
-
-    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut AnyObserver::Other(observer))
-    }
-
-    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_with(until, &mut AnyObserver::Trace(trace))
-    }
-
-    fn taint(&self) -> Taint {
-        Taint::new(self.core.dataflow(), self.bus.ranges())
-    }
-
-    fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Result<Stop, Fault> {
-        self.run_with(until, &mut AnyObserver::Taint(taint))
-    }
-
-    fn cycles(&self) -> u64 {
-        self.cycles
-    }
-
-    fn clock_hz(&self) -> u64 {
-        self.bus.clock_hz()
-    }
-
-    fn residency(&self) -> Residency {
-        self.usage_now().residency(self.cycles)
-    }
-
-    fn spans(&self) -> Vec<Span> {
-        self.usage_now().spans(self.cycles)
-    }
-
-    fn supply_limits(&self) -> Option<SupplyLimits> {
-        self.bus.has_power_management().then(|| {
-            let (falling_v, rising_v) = self.supply.limits(&self.bus.power);
-            SupplyLimits { falling_v, rising_v }
-        })
-    }
-
-    fn instructions(&self) -> u64 {
-        self.instructions
-    }
-
-    fn set_lenient(&mut self, lenient: bool) {
-        self.bus.events.set_lenient(lenient);
-    }
-
-    fn set_stop_on_fault(&mut self, stop: bool) {
-        self.core.set_stop_on_fault(stop);
-    }
-
-    fn faults_entered(&self) -> &[EnteredFault] {
-        self.core.faults_entered()
-    }
-
-    fn tolerated(&self) -> Vec<(&str, u64)> {
-        self.bus.events.tolerated()
-    }
-
-    fn refused(&self) -> Option<&'static str> {
-        self.bus.events.refused()
-    }
-
-    fn stub_uses(&self) -> Vec<StubUse> {
-        self.bus.stub_uses()
-    }
-
-    fn waits_in_vain(&self) -> bool {
-        let listens = self.core.interrupt_mask() & !self.core.non_maskable() != 0;
-        self.core.is_asleep() && listens && self.nothing_can_come()
-    }
-
-    fn computed_in_float(&self) -> bool {
-        self.core.computed_in_float()
-    }
-
-    fn is_uncached(&self) -> bool {
-        self.core.is_uncached()
-    }
-
-    fn moved_by_dma(&self) -> bool {
-        self.bus.moved_by_dma
-    }
-
-    fn next_step(&self) -> Step {
-        Step { pc: self.pc(), sp: self.sp(), cycles: self.cycles, flow: self.flow }
-    }
-
-    fn pc(&self) -> u32 {
-        self.core.register(Self::with_role(Role::ProgramCounter))
-    }
-
-    fn set_pc(&mut self, pc: u32) {
-        self.core.set_register(Self::with_role(Role::ProgramCounter), pc);
-        self.reset_fault = None;
-    }
-
-    fn sp(&self) -> u32 {
-        C::STACK_SPACE + self.core.register(Self::with_role(Role::StackPointer))
-    }
-
-    fn register_names(&self) -> &'static [Register] {
-        self.core.all_registers()
-    }
-
-    fn registers(&self) -> Vec<(String, u32)> {
-        let named = self.core.all_registers().iter().enumerate();
-        named.map(|(index, register)| (register.name.to_string(), self.core.register(index))).collect()
-    }
-
-    fn set_register(&mut self, name: &str, value: u32) -> bool {
-        let registers = self.core.all_registers();
-        let Some(index) = registers.iter().position(|register| register.name == name) else {
-            return false;
-        };
-        if registers[index].role == Role::ProgramCounter {
-            self.set_pc(value);
-        } else {
-            self.core.set_register(index, value);
-            self.interrupts_from = 0;
-        }
-        true
-    }
-
-    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
-        if self.core.peek(address, bytes) {
-            return true;
-        }
-        let Some(memory) = self.bus.memory(address, bytes.len()) else { return false };
-        bytes.copy_from_slice(memory);
-        true
-    }
-
-    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
-        if self.core.poke(address, bytes) {
-            return true;
-        }
-        let Some(memory) = self.bus.memory_mut(address, bytes.len()) else { return false };
-        memory.copy_from_slice(bytes);
-        true
-    }
-
-    fn inspect(&self, address: u32, bytes: &mut [u8]) -> bool {
-        let mut copy = self.clone();
-        let mut rest = bytes;
-        let mut address = address;
-        while !rest.is_empty() {
-            let fits = |size: &u8| {
-                *size <= C::WIDTH
-                    && usize::from(*size) <= rest.len()
-                    && address.is_multiple_of(u32::from(*size))
-            };
-            let read = |size| Some((size, C::read_register(&mut copy, address, size)?));
-            let Some((size, value)) = [4, 2, 1].into_iter().filter(fits).find_map(read) else { return false };
-            let (first, others) = rest.split_at_mut(size.into());
-            first.copy_from_slice(&value.to_le_bytes()[..usize::from(size)]);
-            rest = others;
-            address = address.wrapping_add(size.into());
-        }
-        true
-    }
-
-    fn finish_sending(&mut self, observer: &mut dyn Observer) {
-        let pc = self.pc();
-        self.bus.finish_sending(pc, observer);
-    }
-
-    fn uart_listens(&self, port: &str) -> Option<bool> {
-        self.bus.uart_listens(port)
-    }
-
-    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
-        self.bus.uart_receive(port, bytes, self.cycles)
-    }
-
-    fn board(&self) -> &Board {
-        &self.bus.board
-    }
-
-    fn board_mut(&mut self) -> &mut Board {
-        self.board_touched = true;
-        &mut self.bus.board
-    }
-
-    fn snapshot(&self) -> Box<dyn Mcu> {
-        Box::new(self.clone())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{MemoryKind, Part};
 
-/// What an address is.
+/// Kind of an address.
 ///
 /// In this order: what lies below [`Page::Ram`] takes more than a look to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,8 @@ pub(crate) enum Page {
     Flash,
 }
 
-/// All memories of a part with `1 << ADDRESS_BITS` addresses, told apart by pages of `1 << PAGE_BITS` bytes.
+/// All memories of a part with `1 << ADDRESS_BITS` addresses, told apart by pages of `1 <<
+/// PAGE_BITS` bytes.
 #[derive(Clone)]
 pub(crate) struct Memory<const ADDRESS_BITS: u32, const PAGE_BITS: u32> {
     bytes: Box<[u8]>,

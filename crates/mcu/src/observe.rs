@@ -2,7 +2,7 @@
 
 use crate::{ClockChange, Taint, Trace};
 
-/// How execution came to an instruction.
+/// Control flow to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// The first instruction of this run, or after a reset within it.
@@ -13,14 +13,14 @@ pub enum Flow {
     Jump,
     /// A call; `return_to` is the address it will return to.
     Call {
-        /// Where the matching return goes.
+        /// Address to which the matching return goes.
         return_to: u32,
     },
     /// A return from a subroutine.
     Return,
     /// An interrupt or exception was entered; `return_to` is the interrupted instruction.
     Interrupt {
-        /// Where the matching return goes.
+        /// Address to which the matching return goes.
         return_to: u32,
     },
     /// A return from an interrupt or exception.
@@ -36,7 +36,7 @@ pub struct Step {
     pub sp: u32,
     /// Cycles since reset up to its start: all that came before is included.
     pub cycles: u64,
-    /// How execution came here.
+    /// Control flow to this instruction.
     pub flow: Flow,
 }
 
@@ -97,9 +97,11 @@ pub struct SleepInterval {
     pub mode: &'static str,
     /// Cycles since reset at which it begins.
     pub from: u64,
-    /// Cycles since reset up to which it sleeps at least: it may sleep on, as the next interval says.
+    /// Cycles since reset up to which it sleeps at least: it may sleep on, as the next interval
+    /// says.
     pub to: u64,
-    /// What it goes on with if no interrupt comes. An interrupt's handler that puts the core to sleep by its return has returned.
+    /// Next step if no interrupt comes. An interrupt's handler that puts the core to sleep by its
+    /// return has returned.
     pub next: Step,
 }
 
@@ -108,7 +110,7 @@ pub struct SleepInterval {
 pub struct DacStep<'a> {
     /// The converter's name in the target file.
     pub device: &'a str,
-    /// Which of its channels, from 1.
+    /// Channel, from 1.
     pub channel: u8,
     /// The new voltage; none while the channel is off.
     pub volts: Option<f64>,
@@ -118,9 +120,10 @@ pub struct DacStep<'a> {
 
 /// Looks on while a machine runs. Every method does nothing unless overridden.
 ///
-/// The loops over the instructions are compiled for no observer, too: with [`NoObserver`] looking on costs nothing.
+/// The loops over the instructions are compiled for no observer, too: with [`NoObserver`] looking
+/// on costs nothing.
 pub trait Observer {
-    /// Whether it wants to be told anything.
+    /// Returns true if the observer wants reports; calls to one that does not are compiled out.
     #[must_use]
     fn enabled() -> bool
     where
@@ -132,14 +135,17 @@ pub trait Observer {
     fn step(&mut self, step: &Step) {
         let _ = step;
     }
-    /// The condition of the instruction under way does not hold: it does nothing (Cortex-M, in an IT block).
+    /// The condition of the instruction under way does not hold: it does nothing (Cortex-M, in an
+    /// IT block).
     fn skipped(&mut self) {}
-    /// Instructions from here on have the registers of this bank (R8C, 8051); also told at the beginning of a run.
+    /// Instructions from here on have the registers of this bank (R8C, 8051); also told at the
+    /// beginning of a run.
     fn bank(&mut self, bank: u8) {
         let _ = bank;
     }
-    /// An interrupt was taken, whose handler's first instruction is the next step; it found the stack pointer `sp`, as a [`Step`] has
-    /// it. A return from it to another one changes tasks. An instruction that calls a handler itself says nothing.
+    /// An interrupt was taken, whose handler's first instruction is the next step; it found the
+    /// stack pointer `sp`, as a [`Step`] has it. A return from it to another one changes tasks. An
+    /// instruction that calls a handler itself says nothing.
     fn interrupt(&mut self, sp: u32) {
         let _ = sp;
     }
@@ -151,7 +157,8 @@ pub trait Observer {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         let _ = edge;
     }
-    /// A port may drive other pins than before. Ports of the R8C, the 8051 and the 68HC08 do not say.
+    /// A port may drive other pins than before. Ports of the R8C, the 8051 and the 68HC08 do not
+    /// say.
     fn directions(&mut self, directions: &PinDirections<'_>) {
         let _ = directions;
     }
@@ -186,16 +193,17 @@ impl Observer for NoObserver {
     }
 }
 
-/// Tells another observer everything, but of the steps only those that follow on a control transfer (anything but [`Flow::Next`]) or a
-/// move of the stack pointer, and the one before each; and the last of all, when this is dropped.
+/// Tells another observer everything, but of the steps only those that follow on a control transfer
+/// (anything but [`Flow::Next`]) or a move of the stack pointer, and the one before each; and the
+/// last of all, when this is dropped.
 ///
 /// The others say nothing to who follows calls, and are the most by far.
 pub struct ControlTransfers<'a> {
     observer: &'a mut dyn Observer,
     /// Of the last step, told or not; of none before the first.
     sp: Option<u32>,
-    /// The last step was not told. Its fields are kept one by one: a processor that has just stored them so waits for them
-    /// when they are copied together.
+    /// The last step was not told. Its fields are kept one by one: a processor that has just stored
+    /// them so waits for them when they are copied together.
     held: bool,
     pc: u32,
     cycles: u64,
@@ -268,10 +276,10 @@ impl Observer for ControlTransfers<'_> {
     }
 }
 
-/// Any observer. The loops over the instructions are compiled for this one and for [`NoObserver`]: each takes as long to build as all
-/// peripherals do.
+/// Any observer. The loops over the instructions are compiled for this one and for [`NoObserver`]:
+/// each takes as long to build as all peripherals do.
 pub(crate) enum AnyObserver<'a> {
-    /// One that is told so often that a call through a table would cost a fifth.
+    /// A trace, which gets too many reports for a table call: that would cost a fifth.
     Trace(&'a mut Trace),
     /// Another such.
     Taint(&'a mut Taint),
@@ -375,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn control_transfers_come_with_the_step_before_and_the_last_of_all() {
+    fn control_transfers_have_the_step_before_and_the_very_last() {
         let mut told = Told(Vec::new());
         let mut filter = ControlTransfers::of(&mut told);
         let mut cycles = 0;

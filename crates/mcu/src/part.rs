@@ -1,6 +1,7 @@
-//! What a microcontroller is made of, as `targets/*.toml` says it.
+//! Description of a microcontroller, as `targets/*.toml` states it.
 //!
-//! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that needs it.
+//! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that
+//! needs it.
 
 use crate::{ClockSources, Fuses};
 use serde::{Deserialize, Deserializer};
@@ -43,13 +44,13 @@ pub enum CoreName {
 }
 
 impl CoreName {
-    /// Whether a push moves the stack pointer up, as on the 8051 alone.
+    /// Returns true if a push moves the stack pointer up, as only on the 8051.
     #[must_use]
     pub fn stack_grows_up(self) -> bool {
         self == CoreName::Mcs51
     }
 
-    /// Whether it is an AVR.
+    /// Returns true for an AVR.
     #[must_use]
     pub fn is_avr(self) -> bool {
         matches!(self, CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6)
@@ -60,14 +61,15 @@ impl CoreName {
         if self.is_avr() { address & 0xffff } else { address }
     }
 
-    /// Whether the more significant byte of a number comes first in memory, as on the 68HC08 alone.
+    /// Returns true if the more significant byte of a number comes first in memory, as only on the
+    /// 68HC08.
     #[must_use]
     pub fn is_big_endian(self) -> bool {
         self == CoreName::Hc08
     }
 }
 
-/// What a memory is, which decides who may write it and how it is timed.
+/// Kind of a memory, which decides on its timing and on the writers that it admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryKind {
@@ -79,9 +81,11 @@ pub enum MemoryKind {
     Tcm,
     /// Byte-erasable non-volatile memory.
     Eeprom,
-    /// Ferroelectric memory: written as RAM, kept without power, with wait states and a cache (MSP430FR5xx).
+    /// Ferroelectric memory: written as RAM, kept without power, with wait states and a cache
+    /// (MSP430FR5xx).
     Fram,
-    /// The manufacturer's program (RP2040): what is there in its place is in `cores/cortex_m/boot_rom.rs`.
+    /// The manufacturer's program (RP2040): what is there in its place is in
+    /// `cores/cortex_m/boot_rom.rs`.
     Rom,
 }
 
@@ -97,10 +101,12 @@ pub struct Memory {
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// Other addresses at which the same bytes appear (STM32: flash at 0, too; STM32F7: ITCM view of the flash).
+    /// Other addresses at which the same bytes appear (STM32: flash at 0, too; STM32F7: ITCM view
+    /// of the flash).
     #[serde(default)]
     pub aliases: Vec<u32>,
-    /// A second block of the same memory, with a port of its own at the bus (STM32F4: SRAM2 after SRAM1).
+    /// A second block of the same memory, with a port of its own at the bus (STM32F4: SRAM2 after
+    /// SRAM1).
     #[serde(default)]
     pub second_bank: Option<SecondBank>,
 }
@@ -118,7 +124,7 @@ pub struct SecondBank {
     pub aliases: Vec<BankAlias>,
 }
 
-/// Where the first bytes of a second block appear, too.
+/// Second address range of the first bytes of a second block.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BankAlias {
@@ -129,7 +135,7 @@ pub struct BankAlias {
 }
 
 impl Memory {
-    /// Where its bytes appear: the first address, the size, and where in the memory they begin.
+    /// Address ranges of the memory's bytes: first address, size, and offset in the memory.
     pub(crate) fn appearances(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let whole = std::iter::once(self.start).chain(self.aliases.iter().copied());
         let banks = self.second_bank.iter().flat_map(move |bank| {
@@ -153,15 +159,16 @@ pub struct WaitStates {
     pub min_v: f64,
 }
 
-/// How the flash answers. Absent for parts whose flash keeps up with the core at every clock.
+/// Timing of the flash. Absent for parts whose flash keeps up with the core at every clock.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashTiming {
     /// Manual, document number and table.
     pub source: String,
-    /// Which interface: `stm32f0`, `stm32f1` (both: prefetch buffer), `stm32f4` (ART), `stm32f7` (ART on ITCM, caches
-    /// on AXI), `stm32l4` (as the F4's), `samd21` (cache of eight lines), `nrf52` (instruction cache), `rp2040` (serial flash behind a
-    /// cache), `frctl-a` (FRAM behind a cache).
+    /// Interface: `stm32f0`, `stm32f1` (both: prefetch buffer), `stm32f4` (ART), `stm32f7` (ART on
+    /// ITCM, caches on AXI), `stm32l4` (as the F4's), `samd21` (cache of eight lines), `nrf52`
+    /// (instruction cache), `rp2040` (serial flash behind a cache), `frctl-a` (FRAM behind a
+    /// cache).
     pub interface: String,
     /// Bits of one flash line as the interface reads it: 32, 64, 128 or 256.
     pub line_bits: u16,
@@ -175,7 +182,7 @@ pub struct FlashTiming {
 pub struct PeripheralSpec {
     /// Its name in the data sheet: `PORTB`, `USART1`.
     pub name: String,
-    /// Which model: the name of a file in `crates/mcu/src/peripherals`, with dashes.
+    /// Model: the name of a file in `crates/mcu/src/peripherals`, with dashes.
     pub model: String,
     /// First register address, in ELF addresses without AVR's 0x800000.
     pub base: u32,
@@ -185,8 +192,9 @@ pub struct PeripheralSpec {
     /// Further settings that only its model knows, integers by name.
     #[serde(default)]
     pub settings: std::collections::BTreeMap<String, i64>,
-    /// The pins at which its signals may be, by the signal's name in the data sheet without its own (`CH1`): `PA8 AF1` for alternate
-    /// function 1 of that pin, `PA8 REMAP0` where a field of AFIO_MAPR must be 0 (STM32F1), `P1.2 SEL1` for PxSEL1:PxSEL0 (MSP430).
+    /// The pins at which its signals may be, by the signal's name in the data sheet without its own
+    /// (`CH1`): `PA8 AF1` for alternate function 1 of that pin, `PA8 REMAP0` where a field of
+    /// AFIO_MAPR must be 0 (STM32F1), `P1.2 SEL1` for PxSEL1:PxSEL0 (MSP430).
     #[serde(default)]
     pub pins: std::collections::BTreeMap<String, Vec<String>>,
     /// In place of its model there are registers that remember what was written.
@@ -194,7 +202,7 @@ pub struct PeripheralSpec {
     pub stub: bool,
 }
 
-/// Where a bridge's peripheral bus has its clock from.
+/// Clock source of a bridge's peripheral bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BridgeClock {
@@ -286,7 +294,8 @@ pub struct CoreOptions {
     pub cpuid: u32,
     /// SYST_CALIB.
     pub systick_calibration: u32,
-    /// Cycles of the core in one of SysTick's reference clock; absent where there is no such clock, or none in the model.
+    /// Cycles of the core in one of SysTick's reference clock; absent where there is no such clock,
+    /// or none in the model.
     #[serde(default)]
     pub systick_divider: Option<u8>,
     /// Regions of the memory protection unit; 0 where the part has none.
@@ -304,7 +313,8 @@ pub struct CoreOptions {
 }
 
 impl CoreOptions {
-    /// The options of a part whose target file names none: as many of each as the core can have in common parts.
+    /// The options of a part whose target file names none: as many of each as the core can have in
+    /// common parts.
     fn usual(core: CoreName) -> CoreOptions {
         let v7 = matches!(core, CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7);
         let m7 = core == CoreName::CortexM7;
@@ -355,7 +365,8 @@ pub struct Part {
     pub core: CoreName,
     /// Clock where none is asked for, in Hz.
     pub default_clock_hz: u64,
-    /// Clocks of one cycle as [`crate::Mcu::cycles`] counts them: 12 on an 8051, which counts machine cycles.
+    /// Clocks of one cycle as [`crate::Mcu::cycles`] counts them: 12 on an 8051, which counts
+    /// machine cycles.
     #[serde(default = "one")]
     pub clocks_per_cycle: u8,
     /// Its memories.
@@ -364,7 +375,8 @@ pub struct Part {
     /// Its flash interface.
     #[serde(default)]
     pub flash: Option<FlashTiming>,
-    /// What its clocks are made from; absent where the program has no say in it, or it is not modelled.
+    /// Sources of its clocks; absent where the program cannot choose, or the choice is not
+    /// modelled.
     #[serde(default)]
     pub clock: Option<ClockSources>,
     /// Its fuses and its signature (AVR).
@@ -377,16 +389,18 @@ pub struct Part {
     /// takes.
     #[serde(rename = "bridge", default)]
     pub bridges: Vec<Bridge>,
-    /// What it has beside them.
+    /// Blocks of the part without a model.
     #[serde(default)]
     pub unmodelled: Vec<Unmodelled>,
-    /// Supply in volts, at which a machine begins: the target file's `default_v`, until somebody asks for another one.
+    /// Supply in volts, at which a machine begins: the target file's `default_v`, until somebody
+    /// asks for another one.
     #[serde(rename = "supply", default = "usual_supply", deserialize_with = "default_supply")]
     pub supply_v: f64,
     /// The options of its core (Cortex-M).
     #[serde(rename = "cortex_m", default)]
     pub core_options: Option<CoreOptions>,
-    /// Where a reset begins as a bootloader hands over, by the vector table there: see [`crate::vectors_behind_bootloader`].
+    /// Vector table from which a reset starts, as a bootloader does: see
+    /// [`crate::vectors_behind_bootloader`].
     #[serde(skip)]
     pub vectors: Option<u32>,
 }
@@ -425,7 +439,7 @@ impl Part {
     /// Reads the part out of a target file.
     ///
     /// # Errors
-    /// What is missing or wrong in it, with the line.
+    /// A field is missing or wrong; the text has its line.
     pub fn from_toml(text: &str) -> Result<Part, PartError> {
         let part: Part = toml::from_str(text).map_err(|error| PartError(error.to_string()))?;
         if part.clocks_per_cycle == 0 {
@@ -465,8 +479,10 @@ impl Part {
         self.unmodelled.iter().find(|block| block.range().contains(&address))
     }
 
-    /// Gives a peripheral or a block without a model registers that remember what was written, by its name or, where it has none in
-    /// the target file, by its addresses, `0x50050000-0x500503ff`, of which what has a model keeps it. False where there is no such name.
+    /// Gives a peripheral or a block without a model registers that remember what was written, by
+    /// its name or, where it has none in the target file, by its addresses,
+    /// `0x50050000-0x500503ff`, of which what has a model keeps it. False where there is no such
+    /// name.
     pub fn stub(&mut self, name: &str) -> bool {
         if let Some(spec) = self.peripherals.iter_mut().find(|spec| spec.name == name) {
             spec.stub = true;
@@ -486,7 +502,7 @@ impl Part {
         self.core_options.clone().unwrap_or_else(|| CoreOptions::usual(self.core))
     }
 
-    /// Whether the core runs at the clock that the program sets.
+    /// Returns true if the core runs at the clock that the program sets.
     pub(crate) fn follows_clock(&self) -> bool {
         self.clock.as_ref().is_some_and(|clock| clock.followed)
     }
@@ -496,7 +512,8 @@ impl Part {
         self.clock.as_ref().filter(|clock| clock.followed).map(|clock| clock.crystal_hz.unwrap_or(0))
     }
 
-    /// Whether the flash allows a clock at the part's supply; always where the program sets its clock by itself.
+    /// Checks that the flash allows the clock at the part's supply. A part whose program sets its
+    /// clock passes.
     pub(crate) fn check_clock(&self, clock_hz: u64) -> Result<(), String> {
         if self.follows_clock() || self.wait_states(clock_hz, self.supply_v).is_some() {
             return Ok(());
@@ -509,7 +526,8 @@ impl Part {
         Err(format!("{name}: {clock_hz} Hz is above its limit of {limit} Hz at {supply_v} V ({source})"))
     }
 
-    /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.
+    /// The wait states that the flash needs at this clock and supply; `None` where the part allows
+    /// no such pair.
     #[must_use]
     pub fn wait_states(&self, clock_hz: u64, supply_v: f64) -> Option<u8> {
         let Some(flash) = &self.flash else { return Some(0) };

@@ -20,7 +20,7 @@ pub use spec::Spec;
 use crate::{ClockUpdate, Fault, ResetCause};
 use std::ops::Range;
 
-/// What the reads of a flash wait for a hit and for a miss of its cache (SAM D21: CTRLB.READMODE).
+/// Wait states of a flash's reads at a hit and at a miss of its cache (SAM D21: CTRLB.READMODE).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadMode {
     /// None for a hit, the wait states for a miss.
@@ -32,22 +32,22 @@ pub enum ReadMode {
     Deterministic,
 }
 
-/// What a flash controller has set.
+/// Settings of a flash controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashSettings {
     /// Extra cycles of a read.
     pub wait_states: u8,
-    /// Whether its cache is on.
+    /// True if its cache is on.
     pub cached: bool,
-    /// How its cache answers.
+    /// Wait states of its cache.
     pub read_mode: ReadMode,
-    /// How often its cache was emptied.
+    /// Number of times that its cache was emptied.
     pub invalidations: u32,
     /// Cycles of the read of a word from a serial flash (RP2040).
     pub word_cycles: u32,
 }
 
-/// What a peripheral does with memory by itself, between two instructions.
+/// Memory access that a peripheral makes by itself, between two instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dma {
     /// Reads RAM; [`Event::MemoryFetched`] has the bytes.
@@ -63,37 +63,40 @@ pub enum Dma {
     Store {
         /// First byte.
         address: u32,
-        /// What is written.
+        /// The bytes to be written.
         bytes: Vec<u8>,
     },
 }
 
-/// What the part's power management has set.
+/// Settings of the part's power management.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Power {
     /// The level of the core voltage (MSP430: `PMMCOREV`).
     pub core_level: u8,
-    /// Cycles from the event that ends a sleep without the main clock to the first cycle of that clock.
+    /// Cycles from the event that ends a sleep without the main clock to the first cycle of that
+    /// clock.
     pub wake_cycles: u64,
     /// Below this supply the part is reset.
     pub falling_v: f64,
-    /// After that the reset ends at this supply, if it has not fallen below `brown_out_v` meanwhile.
+    /// After that the reset ends at this supply, if it has not fallen below `brown_out_v`
+    /// meanwhile.
     pub rising_v: f64,
     /// Below this supply nothing of what the power management was told is left.
     pub brown_out_v: f64,
     /// The supply at which a reset from below that ends.
     pub cold_v: f64,
-    /// Below this supply the part, not being reset, may do anything: the data sheet does not allow it.
+    /// Below this supply the part, not being reset, may do anything: the data sheet does not allow
+    /// it.
     pub allowed_v: f64,
 }
 
-/// What a core that programs its own flash sees of it at the moment.
+/// Flash as a core that programs it itself sees it at the moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlashView {
     /// All of it.
     #[default]
     Whole,
-    /// What is below this address can be neither read nor executed.
+    /// Only from this address on; below it the flash can be neither read nor executed.
     From(u32),
     /// A load gets fuses and lock bits.
     Fuses,
@@ -106,24 +109,26 @@ pub enum FlashView {
 pub struct FlashStore {
     /// The storing instruction.
     pub pc: u32,
-    /// Whether that instruction itself stands in flash.
+    /// True if that instruction itself stands in flash.
     pub from_flash: bool,
     /// First byte.
     pub address: u32,
     /// Bytes: 1, 2 or 4.
     pub size: u8,
-    /// What is stored.
+    /// The value to be stored.
     pub value: u32,
-    /// What is there before.
+    /// The value before the store.
     pub before: u32,
 }
 
-/// What a flash controller does with the memory; but for [`FlashChange::Beside`] the core stands still until it is done.
+/// Change that a flash controller makes to the memory. Except for [`FlashChange::Beside`], the core
+/// stands still until it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlashChange {
     /// Nothing yet: the store is the first half of a long one.
     Kept,
-    /// Nothing: the controller takes a write of one of its registers when it is done with what it is at.
+    /// Nothing: the controller takes a write of one of its registers when it is done with what it
+    /// is at.
     Wait {
         /// The cycle at which that is.
         until: u64,
@@ -144,22 +149,23 @@ pub enum FlashChange {
     Program {
         /// First byte.
         address: u32,
-        /// What is written.
+        /// The bytes to be written.
         bytes: Vec<u8>,
         /// The cycle at which it is done.
         until: u64,
     },
-    /// Another change, beside which the core goes on: it stands still only from where it reads or executes `bank` (STM32L4: two banks, read
-    /// while write).
+    /// Another change, beside which the core goes on: it stands still only from where it reads or
+    /// executes `bank` (STM32L4: two banks, read while write).
     Beside {
         /// The bank at work.
         bank: Range<u32>,
-        /// What happens in it.
+        /// The change in it.
         change: Box<FlashChange>,
     },
 }
 
-/// How often a stub, registers without a model that remember what was written, was used since the machine was made.
+/// Accesses to a stub since the machine was made. A stub is registers without a model that remember
+/// written values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StubUse {
     /// The block's name in the target file.
@@ -197,8 +203,8 @@ pub trait Peripheral: BoxedClone + Send {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault>;
 
-    /// One bit set or cleared by an instruction for single bits. The default reads the byte and writes it back;
-    /// registers with bits that a written one clears or toggles do better.
+    /// One bit set or cleared by an instruction for single bits. The default reads the byte and
+    /// writes it back; registers with bits that a written one clears or toggles do better.
     ///
     /// # Errors
     /// As [`Peripheral::read`] and [`Peripheral::write`].
@@ -218,8 +224,8 @@ pub trait Peripheral: BoxedClone + Send {
         let _ = (update, now);
     }
 
-    /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps running, whatever the
-    /// core's sleep would stop.
+    /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps
+    /// running, whatever the core's sleep would stop.
     fn clock_needed(&self) -> Option<&'static str> {
         None
     }

@@ -1,24 +1,27 @@
-//! Where the cycles since reset went: which of them the core ran in, and which it slept through.
+//! Use of the cycles since reset: running, and asleep in each mode.
 
 /// Cycles asleep in one mode at one core voltage level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asleep {
-    /// The mode's name as the target file's `[[supply.sleep]]` has it: MSP430 `LPM0` to `LPM4`, AVR `idle`, Cortex-M `sleep` and, with
-    /// SLEEPDEEP, `deep sleep`.
+    /// The mode's name as the target file's `[[supply.sleep]]` has it: MSP430 `LPM0` to `LPM4`, AVR
+    /// `idle`, Cortex-M `sleep` and, with SLEEPDEEP, `deep sleep`.
     pub mode: &'static str,
     /// The core voltage level meanwhile; 0 on parts without levels.
     pub level: u8,
-    /// Cycles of the core clock as [`crate::Mcu::cycles`] counts them, whether or not that clock was running.
+    /// Cycles of the core clock as [`crate::Mcu::cycles`] counts them, whether or not that clock
+    /// was running.
     pub cycles: u64,
 }
 
 /// All cycles since reset, each counted once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
-    /// Cycles in which the core ran or was held up, by core voltage level (MSP430: `PMMCOREV`); a single number on
-    /// parts without levels. An instruction that changes the level counts for the level before.
+    /// Cycles in which the core ran or was held up, by core voltage level (MSP430: `PMMCOREV`); a
+    /// single number on parts without levels. An instruction that changes the level counts for the
+    /// level before.
     pub active: Vec<u64>,
-    /// Cycles asleep, a line for each mode and level that the core has slept in. Waking up counts as active.
+    /// Cycles asleep, a line for each mode and level that the core has slept in. Waking up counts
+    /// as active.
     pub asleep: Vec<Asleep>,
 }
 
@@ -47,7 +50,8 @@ impl Residency {
         self.active_cycles() + self.asleep.iter().map(|line| line.cycles).sum::<u64>()
     }
 
-    /// What came after `before`, an earlier residency of the same machine since the same reset.
+    /// Returns the cycles after `before`, an earlier residency of the same machine since the same
+    /// reset.
     #[must_use]
     pub fn since(&self, before: &Residency) -> Residency {
         let active = self.active.iter().enumerate();

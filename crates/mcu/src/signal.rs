@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 /// A multiple of the mains frequency within a [`Signal::Mains`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Harmonic {
-    /// Which multiple of the mains frequency: 3 is 150 Hz at 50 Hz.
+    /// Multiple of the mains frequency: 3 is 150 Hz at 50 Hz.
     pub order: u8,
     /// Peak, in volts at the input.
     pub amplitude_v: f64,
@@ -18,10 +18,10 @@ pub struct Harmonic {
 pub enum Signal {
     /// The same for ever, in volts.
     Level(f64),
-    /// A mains voltage or current as a sensor shows it: `offset_v + amplitude_v sin(2 pi hz t + phase_rad)`, harmonics and
-    /// noise.
+    /// A mains voltage or current as a sensor shows it: `offset_v + amplitude_v sin(2 pi hz t +
+    /// phase_rad)`, harmonics and noise.
     Mains {
-        /// What the sensor's bias puts beneath it, in volts.
+        /// Offset that the sensor's bias adds, in volts.
         offset_v: f64,
         /// Peak, in volts.
         amplitude_v: f64,
@@ -31,9 +31,10 @@ pub enum Signal {
         phase_rad: f64,
         /// Harmonics that come on top.
         harmonics: Vec<Harmonic>,
-        /// Standard deviation of noise (normally distributed, independent at every nanosecond), in volts.
+        /// Standard deviation of noise (normally distributed, independent at every nanosecond), in
+        /// volts.
         noise_v: f64,
-        /// Which noise.
+        /// Seed of the noise.
         seed: u64,
     },
 }
@@ -45,7 +46,8 @@ impl Signal {
         match self {
             Signal::Level(volts) => *volts,
             Signal::Mains { offset_v, amplitude_v, hz, phase_rad, harmonics, noise_v, seed } => {
-                // Whole seconds and the rest apart: hours of nanoseconds times a frequency would lose the phase's last digits.
+                // Whole seconds and the rest apart: hours of nanoseconds times a frequency would
+                // lose the phase's last digits.
                 let seconds = (time_ns / 1_000_000_000) as f64;
                 let rest_s = (time_ns % 1_000_000_000) as f64 * 1e-9;
                 let turns = (seconds * hz).fract() + rest_s * hz;
@@ -63,7 +65,8 @@ impl Signal {
     }
 }
 
-/// The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+/// The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

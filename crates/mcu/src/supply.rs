@@ -1,12 +1,13 @@
-//! Whether the supply lets a part run.
+//! Start and stop of a part by its supply voltage.
 
 use crate::Power;
 
-/// Where the part stands between power lost and power restored.
+/// State of the part between power lost and power restored.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Supply {
     state: Stage,
-    /// The supply at which the reset ends, where a supervisor struck and the part has not browned out since.
+    /// The supply at which the reset ends, where a supervisor struck and the part has not browned
+    /// out since.
     warm_v: Option<f64>,
 }
 
@@ -29,7 +30,7 @@ impl Supply {
         self.state = Stage::Starting;
     }
 
-    /// Whether the part runs at this supply.
+    /// Returns true if the part runs at this supply.
     pub fn suffices(&mut self, power: &Power, supply_v: f64) -> bool {
         if self.state == Stage::Running && supply_v < power.falling_v {
             self.state = Stage::Lost;

@@ -1,16 +1,17 @@
-//! What an observer could tell of a run, in 128 bits.
+//! Fingerprint of a run, in 128 bits, of all that an observer could tell.
 
 use crate::{Access, AccessKind, Observer, Step};
 use std::ops::Range;
 
-/// Odd multipliers, one for each half of a fingerprint: the fractions of the golden ratio and of √3, in 64 bits.
+/// Odd multipliers, one for each half of a fingerprint: the fractions of the golden ratio and of
+/// √3, in 64 bits.
 const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 
-/// What all that happened so far came to.
+/// Sum over all events so far.
 ///
-/// A step of the sum turns, adds and multiplies by an odd number, all of which can be undone: what two runs differ in
-/// once is never lost again by what they have in common. Two or more differences cancel each other with the
-/// probability of a random function, 2^-128.
+/// A step of the sum turns, adds and multiplies by an odd number, all of which can be undone: what
+/// two runs differ in once is never lost again by what they have in common. Two or more differences
+/// cancel each other with the probability of a random function, 2^-128.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint([u64; 2]);
 
@@ -22,8 +23,8 @@ impl Fingerprint {
     }
 }
 
-/// Tables whose data may be read at addresses that a secret decides, because an access takes the same time at all of
-/// them: which entry is read is no part of what is summed up, which table is.
+/// Tables whose data may be read at addresses that a secret decides, because an access takes the
+/// same time at all of them: which entry is read is no part of what is summed up, which table is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     ranges: Vec<Range<u32>>,
@@ -51,8 +52,9 @@ impl Tables {
     }
 }
 
-/// Sums up what an onlooker with a clock, a logic analyser on the buses and no view of their data could tell of a run:
-/// the address of each instruction and the cycles that it took, and address, size and direction of each data access.
+/// Sums up what an onlooker with a clock, a logic analyser on the buses and no view of their data
+/// could tell of a run: the address of each instruction and the cycles that it took, and address,
+/// size and direction of each data access.
 ///
 /// To be handed to [`crate::Mcu::run_traced`] for a part of a run; [`Trace::end`] closes the part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +70,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// How many instructions lie between two of [`Trace::checkpoints`].
+    /// Instructions between two of [`Trace::checkpoints`].
     pub const INTERVAL: u64 = 1 << 16;
 
     /// Makes a trace of no instructions.
@@ -89,7 +91,8 @@ impl Trace {
         self.fingerprint
     }
 
-    /// What it was before each [`Trace::INTERVAL`]th instruction, the first one included.
+    /// Returns the fingerprints before each [`Trace::INTERVAL`]th instruction, the first one
+    /// included.
     #[must_use]
     pub fn checkpoints(&self) -> &[Fingerprint] {
         &self.checkpoints
@@ -107,7 +110,7 @@ impl Trace {
         self.accesses
     }
 
-    /// Whether one of the first 64 tables was read.
+    /// Returns true if one of the first 64 tables was read.
     #[must_use]
     pub fn has_read(&self, table: usize) -> bool {
         table < 64 && self.read >> table & 1 != 0
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_onlooker_cannot_tell_makes_no_difference() {
+    fn fingerprint_ignores_what_no_observer_can_tell() {
         let plain = run(7, 0x102, 1, 0x3000, 2, AccessKind::Write, 5);
         assert_eq!(plain.fingerprint(), run(7, 0x102, 1, 0x3000, 2, AccessKind::Write, 6).fingerprint());
         assert_eq!(plain.fingerprint(), run(9, 0x102, 1, 0x3000, 2, AccessKind::Write, 5).fingerprint());
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_table_it_makes_none_which_entry_is_read() {
+    fn fingerprint_ignores_the_entry_that_is_read_of_a_table() {
         let of = |address: u32, kind: AccessKind| {
             let mut trace = Trace::new(Tables::new(vec![0x400..0x500, 0x100..0x200]));
             step(&mut trace, 0x100, 0);
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_tell_where_two_runs_part() {
+    fn checkpoints_show_the_point_at_which_two_runs_differ() {
         let of = |odd: u64| {
             let mut trace = Trace::new(Tables::default());
             for index in 0..3 * Trace::INTERVAL + 5 {

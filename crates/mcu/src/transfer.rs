@@ -1,9 +1,11 @@
-//! What peripherals tell each other without the core: requests of direct memory access (DMA), the accesses that a controller makes to
-//! the bus for them, and triggers.
+//! Transfers and triggers between peripherals without the core.
+//!
+//! Peripherals request direct memory access (DMA), and a controller accesses the bus for them.
 
 use crate::{Context, PeripheralSpec};
 
-/// An access to the bus that a DMA controller asks for; the machine makes it as soon as the instruction under way is done.
+/// An access to the bus that a DMA controller asks for; the machine makes it as soon as the
+/// instruction under way is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusAccess {
     /// The controller's number, by which it knows its own.
@@ -12,7 +14,7 @@ pub struct BusAccess {
     pub address: u32,
     /// Bytes: 1, 2 or 4.
     pub size: u8,
-    /// What is written; none for a read.
+    /// Value to be written; `None` for a read.
     pub value: Option<u32>,
     /// The lines of the requests that it serves.
     pub serves: u128,
@@ -20,10 +22,10 @@ pub struct BusAccess {
     pub last: bool,
 }
 
-/// What came of an access to the bus.
+/// Result of an access to the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accessed {
-    /// What was read or written; none where nothing answered.
+    /// Value that was read or written; `None` where nothing answered.
     pub value: Option<u32>,
     /// Cycles for which the peripheral held the bus up.
     pub waited: u64,
@@ -38,7 +40,8 @@ pub struct Contention {
     pub controller: u64,
 }
 
-/// Requests, triggers and accesses that have not been passed on yet, and the requests that there are.
+/// Requests, triggers and accesses that have not been passed on yet, and the requests that there
+/// are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     /// Requests of DMA that wait, a bit for each line.
@@ -66,8 +69,9 @@ pub struct TransferRequest {
 }
 
 impl TransferRequest {
-    /// The request of this name at `spec`: its settings `NAME_1`, `NAME_2` and so on say where it leads, as 0xCSN: controller 1 or 2,
-    /// stream or channel 0 to 7, and where a stream chooses among requests, its number. 0x3NN is request NN of a multiplexer.
+    /// The request of this name at `spec`: its settings `NAME_1`, `NAME_2` and so on say where it
+    /// leads, as 0xCSN: controller 1 or 2, stream or channel 0 to 7, and where a stream chooses
+    /// among requests, its number. 0x3NN is request NN of a multiplexer.
     ///
     /// # Errors
     /// A place that does not exist.
@@ -86,13 +90,13 @@ impl TransferRequest {
         Ok(TransferRequest { lines, on: false })
     }
 
-    /// Where it leads; 0 for nowhere.
+    /// Returns the mask of the request's lines; 0 where it leads nowhere.
     #[must_use]
     pub fn lines(&self) -> u128 {
         self.lines
     }
 
-    /// Whether it has been made and not been served.
+    /// Returns true if the request has been made and not been served.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.on
@@ -119,7 +123,8 @@ pub fn line(controller: u32, stream: u32, number: u32) -> Option<u128> {
     exists.then(|| 1 << ((controller - 1) * 64 + stream * 8 + number))
 }
 
-/// The line of request `number` of a multiplexer, if there is one; a part with a multiplexer has no other lines.
+/// The line of request `number` of a multiplexer, if there is one; a part with a multiplexer has no
+/// other lines.
 #[must_use]
 pub fn multiplexed_line(number: u32) -> Option<u128> {
     matches!(number, 1..=127).then(|| 1 << number)

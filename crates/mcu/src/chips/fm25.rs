@@ -1,13 +1,15 @@
 //! FM25L16B, a ferroelectric memory of 2048 bytes on SPI, at the level of its commands.
 //!
-//! Source: data sheet 001-84485 Rev. *J (Cypress, now Infineon): 2K × 8, SPI modes 0 and 3, up to 20 MHz, 2.7 V to 3.6 V, and no
-//! write delay: a byte is kept as soon as its last bit has been clocked in. The commands' codes were compared with several public
-//! drivers; the bits of the status register, what clears the write enable latch, the wrap of the address behind the last
-//! byte and the blocks that are protected are from memory, not yet compared. The pins WP and HOLD are taken to be tied
-//! high. Not modelled: the millisecond from power-up to the first access, through which a microcontroller is held in
-//! reset itself.
+//! Source: data sheet 001-84485 Rev. *J (Cypress, now Infineon): 2K × 8, SPI modes 0 and 3, up to
+//! 20 MHz, 2.7 V to 3.6 V, and no write delay: a byte is kept as soon as its last bit has been
+//! clocked in. The commands' codes were compared with several public drivers; the bits of the
+//! status register, what clears the write enable latch, the wrap of the address behind the last
+//! byte and the blocks that are protected are from memory, not yet compared. The pins WP and HOLD
+//! are taken to be tied high. Not modelled: the millisecond from power-up to the first access,
+//! through which a microcontroller is held in reset itself.
 //!
-//! Power that is lost in the midst of a write leaves the bytes that were clocked in whole, and no other one changed.
+//! Power that is lost in the midst of a write leaves the bytes that were clocked in whole, and no
+//! other one changed.
 
 use crate::Chip;
 
@@ -28,7 +30,7 @@ const WPEN: u8 = 0x80;
 const BLOCKS: u8 = 0x0c;
 const LATCH: u8 = 0x02;
 
-/// What the next byte is.
+/// Meaning of the next byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// A command.
@@ -84,13 +86,14 @@ impl Fm25 {
         &mut self.memory
     }
 
-    /// How many bytes were written since it was made.
+    /// Returns the number of bytes written since the chip was made.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// Whether the bits `BP1` and `BP0` protect an address: nothing, the upper quarter, the upper half, all.
+    /// Returns true if the bits `BP1` and `BP0` protect an address: nothing, the upper quarter, the
+    /// upper half, all.
     fn protected(&self, address: u16) -> bool {
         let first = [BYTES, BYTES / 4 * 3, BYTES / 2, 0][usize::from((self.status & BLOCKS) >> 2)];
         usize::from(address) >= first

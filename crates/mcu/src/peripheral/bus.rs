@@ -1,4 +1,6 @@
-//! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
+//! Peripheral bus: all peripherals of a machine.
+//!
+//! It finds the peripheral at an address, knows when one wants a tick, and passes messages on.
 
 use super::{
     Context, Event, Events, FlashStore, MOST_UNSENT, Nonvolatile, Peripheral, Power, Roles, Spec, StubUse,
@@ -7,7 +9,7 @@ use crate::{Board, ClockChange, Fault, FlashChange, Observer, SubsystemClocks};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a device is called with, in a way that leaves the devices themselves alone.
+/// Context for a call of a device, which borrows all of the bus except the devices.
 macro_rules! context {
     ($bus:ident, $now:expr, $pc:expr, $observer:expr) => {
         Context {
@@ -39,43 +41,47 @@ pub struct PeripheralBus {
     specs: Arc<[Spec]>,
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
-    /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
+    /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all
+    /// their registers; [`NOBODY`] for none.
     low: [u8; LOW],
     /// Addresses that several devices have, and the devices: see [`Spec::shared`].
     shared: Vec<(u32, Vec<usize>)>,
     /// Requested interrupts.
     pub requests: u128,
-    /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
-    /// count at instruction boundaries.
+    /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it
+    /// with their cycle count at instruction boundaries.
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
     index: Arc<DeviceIndex>,
     /// The device that last said what it listens to.
     subscriber: usize,
-    /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
+    /// Cycles for which peripherals hold the core up; the core takes them when it has executed the
+    /// instruction.
     pub stall: u64,
     /// A DMA controller has accessed the bus.
     pub(crate) moved_by_dma: bool,
     /// The devices were told of a sleep, and not yet of its end.
-    asleep: bool,
-    /// What is around the microcontroller.
+    sleeping: bool,
+    /// Surroundings of the microcontroller.
     pub board: Board,
-    /// What peripherals tell each other and the core.
+    /// Messages from peripherals to each other and to the core.
     pub events: Events,
-    /// What the power management has set, as it stands after each access to it.
+    /// Settings of the power management, read after each access to it.
     pub power: Power,
     /// `power` may have changed; for the core to take note of.
     pub power_changed: bool,
-    /// Which device is the power management; past the end where there is none.
+    /// Index of the power management; past the end where there is none.
     power_device: usize,
-    /// Which device is the clock control that the core's clock or the peripherals' follow; past the end where there is none.
+    /// Index of the clock control that the clock of the core or the peripherals follows; past the
+    /// end where there is none.
     clock_device: usize,
     /// Changes of the core's clock that the machine has not accounted for yet.
     pub(crate) clock_changes: Vec<ClockChange>,
     /// The clocks that the devices were told of last.
     subsystem_clocks: Option<SubsystemClocks>,
-    /// The bit of each device, by its index, in the power reduction registers: see [`Events::reduce`].
+    /// The bit of each device, by its index, in the power reduction registers: see
+    /// [`Events::reduce`].
     reductions: Vec<u16>,
 }
 
@@ -153,7 +159,7 @@ impl PeripheralBus {
             due: u64::MAX,
             stall: 0,
             moved_by_dma: false,
-            asleep: false,
+            sleeping: false,
             power: Power::default(),
             power_changed: true,
             clock_changes: Vec::new(),
@@ -168,7 +174,8 @@ impl PeripheralBus {
         Ok(bus)
     }
 
-    /// Says which bits of the power reduction register stop the clocks of the devices, in the order in which they came.
+    /// Says which bits of the power reduction register stop the clocks of the devices, in the order
+    /// in which they came.
     pub fn set_reductions(&mut self, bits: &[u16]) {
         for (reduction, bits) in self.reductions.iter_mut().zip(bits) {
             *reduction = *bits;
@@ -182,7 +189,7 @@ impl PeripheralBus {
         (self.events.reduced & self.reductions[index] == 0).then_some(index)
     }
 
-    /// Why [`PeripheralBus::reach`] found none.
+    /// Fault of an access for which [`PeripheralBus::reach`] found no device.
     #[cold]
     fn out_of_reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Fault {
         match self.find(address) {
@@ -222,7 +229,7 @@ impl PeripheralBus {
         self.specs.iter().position(|spec| spec.name == name)
     }
 
-    /// Whether a peripheral answers at `address`.
+    /// Returns true if a peripheral answers at `address`.
     #[must_use]
     pub fn claims(&self, address: u32) -> bool {
         self.find(address).is_some()
@@ -265,10 +272,11 @@ impl PeripheralBus {
         self.dues[index] = device.0.due().unwrap_or(u64::MAX);
     }
 
-    /// What becomes of a store into the part's flash.
+    /// Passes a store into the part's flash to its controller, and returns the resulting change.
     ///
     /// # Errors
-    /// [`Fault::Architecture`] where no flash controller is modelled, or the controller's own fault.
+    /// [`Fault::Architecture`] where no flash controller is modelled, or the controller's own
+    /// fault.
     pub fn flash_store(
         &mut self,
         store: &FlashStore,
@@ -304,7 +312,7 @@ impl PeripheralBus {
             for index in sharers {
                 let mut context = context!(self, now, pc, observer.as_deref_mut());
                 value |= self.devices[index].0.read(address, size, &mut context)?;
-                self.settle(index, now, pc);
+                self.finish_access(index, now, pc);
             }
             return Ok(value);
         }
@@ -313,7 +321,7 @@ impl PeripheralBus {
         };
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read(address, size, &mut context)?;
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(value)
     }
 
@@ -335,7 +343,7 @@ impl PeripheralBus {
         };
         let mut context = Context { reads_latch: true, ..context!(self, now, pc, observer) };
         let value = self.devices[index].0.read(address, size, &mut context)?;
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(value)
     }
 
@@ -357,7 +365,7 @@ impl PeripheralBus {
             for index in sharers {
                 let mut context = context!(self, now, pc, observer.as_deref_mut());
                 self.devices[index].0.write(address, size, value, &mut context)?;
-                self.settle(index, now, pc);
+                self.finish_access(index, now, pc);
             }
             return Ok(());
         }
@@ -372,7 +380,7 @@ impl PeripheralBus {
         if index == self.clock_device {
             self.follow_clock(now, observer);
         }
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(())
     }
 
@@ -398,11 +406,11 @@ impl PeripheralBus {
         if index == self.clock_device {
             self.follow_clock(now, observer);
         }
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
         Ok(())
     }
 
-    /// What the UARTs have been given leaves them: see [`crate::Mcu::finish_sending`].
+    /// Sends the bytes that the UARTs still hold: see [`crate::Mcu::finish_sending`].
     pub(crate) fn finish_sending(&mut self, pc: u32, observer: &mut dyn Observer) {
         for index in 0..self.devices.len() {
             for _ in 0..MOST_UNSENT {
@@ -415,7 +423,8 @@ impl PeripheralBus {
         self.reschedule();
     }
 
-    /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
+    /// Returns true if the UART `name` receives the bytes that arrive; `None` where there is none
+    /// of that name.
     #[must_use]
     pub fn uart_listens(&self, name: &str) -> Option<bool> {
         self.devices[self.named(name)?].0.roles().serial_port?.is_receiving()
@@ -433,7 +442,7 @@ impl PeripheralBus {
         let Some(index) = self.find(device) else { return };
         let event = Event::MemoryFetched(bytes);
         self.devices[index].0.on_event(event, &mut context!(self, now, pc, observer));
-        self.settle(index, now, pc);
+        self.finish_access(index, now, pc);
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
@@ -503,7 +512,7 @@ impl PeripheralBus {
         self.find_due();
     }
 
-    /// Whether a DMA controller has data to move.
+    /// Returns true if a DMA controller has data to move.
     pub(crate) fn moves_data(&self) -> bool {
         let mut roles = self.index.dma_controllers.iter().map(|index| self.devices[*index].0.roles());
         roles.any(|roles| roles.dma_controller.is_some_and(|controller| controller.has_data()))

@@ -1,24 +1,25 @@
-//! What a peripheral sees of the machine.
+//! View of a peripheral on the machine.
 
 use super::Events;
 use crate::{Board, DacStep, Observer, Pin, PinDirections, PinEdge};
 
-/// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
+/// View of a peripheral on the machine, during an access to one of its registers or a tick.
 pub struct Context<'a, 'o> {
-    /// Cycles since reset, at the start of the accessing instruction (MSP430: at the end of the access's bus cycle).
+    /// Cycles since reset, at the start of the accessing instruction (MSP430: at the end of the
+    /// access's bus cycle).
     pub now: u64,
     /// The accessing instruction.
     pub pc: u32,
-    /// A read is part of an instruction that writes back the value, and gets a port's latch in place
-    /// of its pins (8051).
+    /// A read is part of an instruction that writes back the value, and gets a port's latch in
+    /// place of its pins (8051).
     pub reads_latch: bool,
     /// Requested interrupts, a bit per vector or IRQ number.
     pub requests: &'a mut u128,
     /// Cycles for which the access holds the core up after the instruction; to be added to.
     pub stall: &'a mut u64,
-    /// What is around the microcontroller.
+    /// Surroundings of the microcontroller.
     pub board: &'a mut Board,
-    /// What peripherals tell each other and the core.
+    /// Messages from peripherals to each other and to the core.
     pub events: &'a mut Events,
     /// Looks on, where someone does.
     pub observer: Option<&'a mut (dyn Observer + 'o)>,
@@ -35,7 +36,8 @@ impl Context<'_, '_> {
         *self.requests &= !(1 << irq);
     }
 
-    /// The device at `base` requests an interrupt that others have, too, or no longer does: it is requested as long as one of them asks for it.
+    /// The device at `base` requests an interrupt that others have, too, or no longer does: it is
+    /// requested as long as one of them asks for it.
     pub fn share_request(&mut self, irq: u8, base: u32, on: bool) {
         let sharers = &mut self.events.shared_requests;
         sharers.retain(|sharer| *sharer != (irq, base));
@@ -63,8 +65,9 @@ impl Context<'_, '_> {
         self.pins_at(port, before, after, self.now);
     }
 
-    /// A module of the part takes a pin over from its port's latch with this level, or lets go of it: that is seen while the port
-    /// drives the pin. It came about at cycle `at`, up to the length of an instruction before now.
+    /// A module of the part takes a pin over from its port's latch with this level, or lets go of
+    /// it: that is seen while the port drives the pin. It came about at cycle `at`, up to the
+    /// length of an instruction before now.
     pub fn module_output(&mut self, pin: &Pin, level: Option<bool>, at: u64) {
         let driven = self.board.driven(&pin.port);
         if let Some((before, after)) = self.board.module_output(pin, level, self.now) {
@@ -92,8 +95,8 @@ impl Context<'_, '_> {
         self.board.keep_sent(port, byte, cycles);
     }
 
-    /// The output of channel `channel`, from 1, of the converter `device` is another one from cycle `at` on; none where it is off. At
-    /// the pin is the converter's input `input`.
+    /// The output of channel `channel`, from 1, of the converter `device` is another one from cycle
+    /// `at` on; none where it is off. At the pin is the converter's input `input`.
     pub fn analog_output(&mut self, device: &str, channel: u8, input: u8, code: Option<u32>, at: u64) {
         let volts = code.map(|code| self.board.supply_v * f64::from(code) / 4096.0);
         self.board.set_analog_output(input, volts);

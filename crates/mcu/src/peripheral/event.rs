@@ -1,4 +1,4 @@
-//! What the bus tells a peripheral.
+//! Events that the bus reports to a peripheral.
 
 use crate::{Accessed, BusAccess};
 
@@ -69,7 +69,7 @@ pub enum Event<'a> {
     BusAccessed {
         /// The access.
         access: &'a BusAccess,
-        /// What came of it.
+        /// Its result.
         accessed: Accessed,
     },
     /// A trigger came. For devices with [`Spec::follows_triggers`].

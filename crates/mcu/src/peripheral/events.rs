@@ -1,4 +1,4 @@
-//! What peripherals tell each other and the core.
+//! Messages from peripherals to each other and to the core.
 
 use super::{Dma, FlashSettings, FlashView};
 use crate::transfer::Lines;
@@ -12,7 +12,7 @@ const CHANNELS: usize = 16;
 /// Memory that cannot be written at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectedMemory {
-    /// Where.
+    /// Protected addresses.
     pub range: Range<u32>,
     /// The protection unit's number for it.
     pub segment: u8,
@@ -20,11 +20,11 @@ pub struct ProtectedMemory {
     pub resets: bool,
 }
 
-/// What peripherals tell each other and the core, apart from interrupts.
+/// Messages from peripherals to each other and to the core, apart from interrupts.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
-    /// Interrupt flags, a bit per vector, that a peripheral subscribes to beside the core: who sets one of them says so with
-    /// [`Events::raise`], whether or not its interrupt is enabled.
+    /// Interrupt flags, a bit per vector, that a peripheral subscribes to beside the core: who sets
+    /// one of them says so with [`Events::raise`], whether or not its interrupt is enabled.
     pub(super) subscribed: u128,
     /// `subscribed` has changed since the devices were notified.
     pub(super) subscription_changed: bool,
@@ -36,43 +36,49 @@ pub struct Events {
     pub(super) reset: Option<ResetCause>,
     /// The power reduction registers, the second one above the first: modules without a clock.
     pub(super) reduced: u16,
-    /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
+    /// Settings of the flash controller, for cores that ask their bus and not a memory system of
+    /// their own.
     pub flash: FlashSettings,
     /// Powers of two by which the clocks of three peripheral buses are the core's divided (SAM D21:
     /// bridges A to C).
     pub bridge_shifts: [u8; 3],
-    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators; STM32: I2C1 to
-    /// I2C4, 0 for the bus's clock, converters, backup SRAM); none where the part has no such clocks.
+    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040:
+    /// clock generators; STM32: I2C1 to I2C4, 0 for the bus's clock, converters, backup SRAM); none
+    /// where the part has no such clocks.
     pub generic_clocks_hz: Vec<u64>,
-    /// What peripherals do with memory before the next instruction, in this order.
+    /// Accesses to memory that peripherals make before the next instruction, in this order.
     pub(super) dma: Vec<Dma>,
-    /// What the core sees of its flash, where it can program it itself (AVR).
+    /// Flash as the core sees it, where it can program it itself (AVR).
     pub flash_view: FlashView,
     /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
     pub held: u32,
     /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
     pub(super) oscillator_fault: bool,
-    /// What is powered by VBAT can be written (STM32: PWR_CR.DBP).
+    /// Registers in the VBAT domain are writable (STM32: PWR_CR.DBP).
     pub backup_writable: bool,
-    /// What a protection unit keeps from being written (MSP430FR5xx: MPU).
+    /// Memory that a protection unit keeps from being written (MSP430FR5xx: MPU).
     pub protected: Vec<ProtectedMemory>,
     /// The segment of which a write was left out, until the unit is told.
     pub(super) violated: Option<u8>,
     /// RAM appears at address 0 (STM32: SYSCFG's MEM_MODE).
     pub ram_at_zero: bool,
-    /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
+    /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx:
+    /// PM5CTL0.LOCKLPM5).
     pub pins_released: bool,
-    /// One of `held`, `generic_clocks_hz`, `oscillator_fault` and `pins_released` has changed since the devices were told.
+    /// One of `held`, `generic_clocks_hz`, `oscillator_fault` and `pins_released` has changed since
+    /// the devices were told.
     pub(super) controls_changed: bool,
-    /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
+    /// Goes on where the program does what is a mistake, but of which it is known what the part
+    /// makes of it.
     pub(super) lenient: bool,
-    /// What of this came about, and how often.
+    /// Tolerated mistakes of the program, with their counts.
     pub(super) tolerated: Vec<(Cow<'static, str>, u64)>,
-    /// What of this was a fault.
+    /// Mistake that was not tolerated.
     pub(super) refused: Option<&'static str>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
-    /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
+    /// The request that a multiplexer gives to each channel of the controllers, from the first
+    /// one's first on (STM32L4+: DMAMUX); 0 for none.
     pub(super) selected_requests: [u8; CHANNELS],
     /// Interrupts that several devices have, and who asks for them now.
     pub(super) shared_requests: Vec<(u8, u32)>,
@@ -85,15 +91,16 @@ pub struct Events {
 }
 
 impl Events {
-    /// From now on the flags of these vectors are subscribed to, and no others. There is one subscriber at most. With `to_set`, one
-    /// that is set already counts as rising now.
+    /// From now on the flags of these vectors are subscribed to, and no others. There is one
+    /// subscriber at most. With `to_set`, one that is set already counts as rising now.
     pub fn subscribe(&mut self, vectors: u128, to_set: bool) {
         self.subscription_changed |= vectors != self.subscribed;
         self.includes_set = to_set;
         self.subscribed = vectors;
     }
 
-    /// These blocks are held in reset now, and the modules' clocks have these frequencies; where that is new, all devices are told.
+    /// These blocks are held in reset now, and the modules' clocks have these frequencies; where
+    /// that is new, all devices are told.
     pub fn set_controls(&mut self, held: u32, clocks_hz: Vec<u64>) {
         if self.held != held || self.generic_clocks_hz != clocks_hz {
             (self.held, self.generic_clocks_hz, self.controls_changed) = (held, clocks_hz, true);
@@ -112,20 +119,21 @@ impl Events {
         self.violated.take()
     }
 
-    /// An oscillator's fault flag is set, or none any more; where that is new, all devices are told.
+    /// An oscillator's fault flag is set, or none any more; where that is new, all devices are
+    /// told.
     pub fn set_oscillator_fault(&mut self, fault: bool) {
         if self.oscillator_fault != fault {
             (self.oscillator_fault, self.controls_changed) = (fault, true);
         }
     }
 
-    /// Whether one is set.
+    /// Returns true if an oscillator's fault flag is set.
     #[must_use]
     pub fn has_oscillator_fault(&self) -> bool {
         self.oscillator_fault
     }
 
-    /// Whether an event has not been routed yet.
+    /// Returns true if an event has not been routed yet.
     pub(super) fn is_pending(&self) -> bool {
         self.subscription_changed
             || !self.risen_flags.is_empty()
@@ -143,14 +151,16 @@ impl Events {
     }
 
     /// The DMA controller waits for requests on these lines, and no others. Their sources get an
-    /// [`Event::DmaRequestsWanted`], so that they need not make requests that nobody waits for (MSP430).
+    /// [`Event::DmaRequestsWanted`], so that they need not make requests that nobody waits for
+    /// (MSP430).
     ///
     /// [`Event::DmaRequestsWanted`]: super::Event::DmaRequestsWanted
     pub fn want_transfers(&mut self, lines: u128) {
         self.lines.wanted = Some(lines);
     }
 
-    /// A multiplexer gives the request `number` to channel `channel` of the controllers from cycle `at` on.
+    /// A multiplexer gives the request `number` to channel `channel` of the controllers from cycle
+    /// `at` on.
     pub fn select_request(&mut self, channel: usize, number: u8, at: u64) {
         if let Some(selected) = self.selected_requests.get_mut(channel) {
             *selected = number;
@@ -170,7 +180,8 @@ impl Events {
         self.lines.requests
     }
 
-    /// The trigger of this number (STM32: TRGO of the timer of that number; MSP430: that of a DMA request's line) came at cycle `at`.
+    /// The trigger of this number (STM32: TRGO of the timer of that number; MSP430: that of a DMA
+    /// request's line) came at cycle `at`.
     pub fn trigger(&mut self, number: u8, at: u64) {
         self.lines.triggers.push((number, true, at));
     }
@@ -180,23 +191,24 @@ impl Events {
         self.lines.triggers.push((number, false, at));
     }
 
-    /// A peripheral with a DMA of its own reads or writes a block of memory before the next instruction, which takes the core no time
-    /// (nRF52: EasyDMA).
+    /// A peripheral with a DMA of its own reads or writes a block of memory before the next
+    /// instruction, which takes the core no time (nRF52: EasyDMA).
     pub fn request_dma(&mut self, dma: Dma) {
         self.dma.push(dma);
     }
 
-    /// What was requested so, once.
+    /// Takes the requested accesses to memory.
     pub(crate) fn take_dma(&mut self) -> Vec<Dma> {
         std::mem::take(&mut self.dma)
     }
 
-    /// Pulses the core's event input, which ends its wait for an event without an interrupt (Cortex-M: WFE).
+    /// Pulses the core's event input, which ends its wait for an event without an interrupt
+    /// (Cortex-M: WFE).
     pub fn signal_core(&mut self) {
         self.core_event = true;
     }
 
-    /// Whether it was pulsed, once.
+    /// Takes the core's event pulse; true if there was one.
     pub(crate) fn take_core_event(&mut self) -> bool {
         std::mem::take(&mut self.core_event)
     }
@@ -206,7 +218,7 @@ impl Events {
         self.flash_change = Some(change);
     }
 
-    /// What is to be done with the flash.
+    /// Takes the requested change of the flash.
     pub(crate) fn take_flash_change(&mut self) -> Option<FlashChange> {
         self.flash_change.take()
     }
@@ -222,7 +234,8 @@ impl Events {
         (!accesses.is_empty()).then(|| accesses.remove(0))
     }
 
-    /// Whether to go on after a mistake of the program, as the part does; it is counted. The kinds are few: their names say what was done.
+    /// Returns true if the run goes on after this mistake of the program, as the part does; the
+    /// mistake is counted. The kinds are few: their names say what was done.
     #[must_use]
     pub fn tolerate(&mut self, kind: &'static str) -> bool {
         if self.lenient {
@@ -233,8 +246,9 @@ impl Events {
         self.lenient
     }
 
-    /// Counts a mistake that no run ends with: boards do it, and the part goes on, outside of what its data sheet promises. The kinds are few:
-    /// their names say who did what, and what is allowed.
+    /// Counts a mistake that no run ends with: boards do it, and the part goes on, outside of what
+    /// its data sheet promises. The kinds are few: their names say who did what, and what is
+    /// allowed.
     pub fn pass_over(&mut self, kind: Cow<'static, str>) {
         match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += 1,
@@ -249,12 +263,12 @@ impl Events {
         self.refused = None;
     }
 
-    /// What was not tolerated.
+    /// Returns the mistake that was not tolerated.
     pub(crate) fn refused(&self) -> Option<&'static str> {
         self.refused
     }
 
-    /// What was tolerated, and how often.
+    /// Returns the tolerated mistakes with their counts.
     #[must_use]
     pub fn tolerated(&self) -> Vec<(&str, u64)> {
         self.tolerated.iter().map(|(kind, count)| (&**kind, *count)).collect()
@@ -278,15 +292,15 @@ impl Events {
         self.reset.get_or_insert(cause);
     }
 
-    /// A power reduction register (AVR: PRR or PRR0 is number 0, PRR1 is 1) is written: modules of these bits can no longer be read or
-    /// written.
+    /// A power reduction register (AVR: PRR or PRR0 is number 0, PRR1 is 1) is written: modules of
+    /// these bits can no longer be read or written.
     pub fn reduce(&mut self, number: usize, bits: u8) {
         let mut registers = self.reduced.to_le_bytes();
         registers[number] = bits;
         self.reduced = u16::from_le_bytes(registers);
     }
 
-    /// Whether a reset was requested.
+    /// Returns true if a reset was requested.
     pub(crate) fn wants_reset(&self) -> bool {
         self.reset.is_some()
     }

@@ -51,17 +51,17 @@ pub trait PowerManagement {
     fn power(&self) -> Power;
 }
 
-/// What leaves and enters a UART.
+/// Serial output and input of a UART.
 pub trait SerialPort {
     /// The cycle at which the byte that is being sent is complete; a tick is due then.
     fn transmit_end(&self) -> Option<u64>;
 
-    /// Whether it receives the bytes that arrive now; `None` where that is not known.
+    /// Returns true if the UART receives the bytes that arrive now; `None` where that is not known.
     fn is_receiving(&self) -> Option<bool> {
         None
     }
 
-    /// Whether bytes can arrive, by [`Event::BytesArrive`].
+    /// Returns true if bytes can arrive, by [`Event::BytesArrive`].
     ///
     /// [`Event::BytesArrive`]: crate::Event::BytesArrive
     fn has_receiver(&self) -> bool {
@@ -71,13 +71,13 @@ pub trait SerialPort {
 
 /// Transfers without the core.
 pub trait DmaController {
-    /// Whether there are data to move.
+    /// Returns true if there are data to move.
     fn has_data(&self) -> bool;
 }
 
 /// A timer that resets the part.
 pub trait WatchdogTimer {
-    /// Whether it will reset the part if the program does nothing.
+    /// Returns true if the watchdog will reset the part unless the program acts.
     fn is_running(&self) -> bool;
 }
 
@@ -98,8 +98,8 @@ pub trait Nonvolatile {
         0
     }
 
-    /// Why the part cannot begin with the settings that the last reset loaded from this memory:
-    /// their effect is not modelled.
+    /// Message about a setting that the last reset loaded from this memory, and that is not
+    /// modelled: the part cannot begin with it.
     fn pending_fault(&self) -> Option<String> {
         None
     }
@@ -112,7 +112,7 @@ pub trait Nonvolatile {
 
 /// Stores into flash.
 pub trait FlashController {
-    /// What becomes of a store into flash.
+    /// Begins a store into flash, and returns the resulting change of the memory.
     ///
     /// # Errors
     /// The controller does not allow it, or it is not modelled.

@@ -7,7 +7,8 @@ use std::ops::Range;
 const PAGE_BITS: u32 = 12;
 const PAGE: usize = 1 << PAGE_BITS;
 
-/// A byte of labels for each byte of a 32-bit address space, in pages that are made when something in them gets a label.
+/// A byte of labels for each byte of a 32-bit address space, in pages that are made when something
+/// in them gets a label.
 pub(super) struct Shadow {
     /// Of each page the index in `pages`, plus 1; 0 for one without labels.
     directory: Vec<u32>,
@@ -15,9 +16,10 @@ pub(super) struct Shadow {
     aliases: Vec<Alias>,
     /// From the first to the last of their addresses.
     alias_span: Range<u32>,
-    /// Whose bytes never have a label.
+    /// Ranges whose bytes never have a label.
     declassified: Vec<Range<u32>>,
-    /// The labels of peripherals: what any of a device's registers was told comes out of all of them.
+    /// The labels of peripherals: what any of a device's registers was told comes out of all of
+    /// them.
     devices: Vec<(Range<u32>, usize)>,
     /// From the first to the last of them.
     span: Range<u32>,
@@ -92,7 +94,7 @@ impl Shadow {
         self.pages[*page as usize - 1][address as usize & (PAGE - 1)] = labels;
     }
 
-    /// Where a byte has its labels: aliases have those of the memory behind them.
+    /// Address that holds a byte's labels: aliases share those of the memory behind them.
     #[inline]
     pub fn canonical(&self, address: u32) -> u32 {
         if !self.alias_span.contains(&address) {

@@ -1,4 +1,6 @@
-//! Whatever a program reads and writes at registers, on every part: the model goes on or faults; it neither panics nor hangs.
+//! Random reads and writes of registers on every part.
+//!
+//! The model goes on or faults; it neither panics nor hangs.
 
 use mcu::{
     ClockUpdate, CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine,
@@ -97,7 +99,8 @@ fn registers_on_the_bus_survive_any_access() {
     }
 }
 
-/// The same by instructions, which also come to the registers within the core: clocks, flash, interrupts, SysTick.
+/// The same by instructions, which also come to the registers within the core: clocks, flash,
+/// interrupts, SysTick.
 #[test]
 fn registers_of_the_cortex_m_survive_any_access() {
     // STR, STRB, STRH, LDR, LDRB, LDRH of r1 at r0; then a jump to itself.

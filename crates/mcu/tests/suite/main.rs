@@ -7,6 +7,7 @@ mod clock;
 mod clock_registers;
 mod cortex_m;
 mod hc08;
+mod i2c_bus;
 mod mcs51;
 mod msp430;
 mod ordinary;
@@ -15,7 +16,6 @@ mod registers_at_rest;
 mod riscv;
 mod settings;
 mod taint;
-mod two_wire;
 
 #[path = "../../examples/count.rs"]
 mod count;

@@ -1,4 +1,6 @@
-//! What ordinary firmware does and a model must not stop at: whole programs, each with the value that the part gives.
+//! Ordinary firmware, at which a model must not stop.
+//!
+//! The programs are whole, each with the value that the part gives.
 
 use crate::avr::programs::{ATMEGA328P, ATMEGA2560, image};
 use crate::cortex_m::programs::{part, run};
@@ -43,7 +45,7 @@ fn avr_with(file: &str, mcu: &str, options: &[&str]) -> Image {
     built(&format!("{file}-{mcu}{}", options.concat()), command.args(options).arg(source(file)))
 }
 
-/// How an image ends on a part, and what it says.
+/// End of an image's run on a part, and its output.
 fn ending(part: &Part, image: &Image) -> (Result<Stop, mcu::Fault>, String) {
     let mut machine = new_machine(part, part.default_clock_hz).expect("a machine");
     machine.load(image).expect("it fits");

@@ -1,5 +1,6 @@
-//! Packets: what is sent around the bytes of the FIFO, and which packets are received. SWRS040, "Packet Handling Hardware
-//! Support".
+//! Packets: framing of the FIFO's bytes, and selection of received packets.
+//!
+//! Source: SWRS040, "Packet Handling Hardware Support".
 
 use super::registers::{ADDR, MDMCFG1, MDMCFG2, PKTCTRL0, PKTCTRL1, PKTLEN};
 
@@ -10,12 +11,12 @@ pub struct Frame {
     pub start_ns: u64,
     /// When its last bit ends.
     pub end_ns: u64,
-    /// What it carries: neither preamble, sync word, length byte nor check sum.
+    /// Payload: neither preamble, sync word, length byte nor check sum.
     pub bytes: Vec<u8>,
 }
 
-/// The check sum over the length byte and the bytes behind it: x^16 + x^15 + x^2 + 1, begun with ones, the most
-/// significant bit first ("CRC Check"; TI's design note DN502).
+/// The check sum over the length byte and the bytes behind it: x^16 + x^15 + x^2 + 1, begun with
+/// ones, the most significant bit first ("CRC Check"; TI's design note DN502).
 #[must_use]
 pub fn check_sum(bytes: impl IntoIterator<Item = u8>) -> u16 {
     bytes.into_iter().fold(0xffff, |sum, byte| {
@@ -49,7 +50,7 @@ impl Format {
     /// Reads the format out of the registers.
     ///
     /// # Errors
-    /// What of it is not modelled.
+    /// A setting is not modelled.
     pub fn new(config: &[u8]) -> Result<Format, String> {
         let control = config[PKTCTRL0];
         let refused = [
@@ -82,7 +83,7 @@ impl Format {
         self.preamble + self.sync + u64::from(self.length_byte) + bytes + self.check
     }
 
-    /// Whether a packet to this address is received: `PKTCTRL1.ADR_CHK`.
+    /// Returns true if a packet to this address is received: `PKTCTRL1.ADR_CHK`.
     pub fn hears(&self, address: u8) -> bool {
         match self.address_check {
             0 => true,

@@ -4,13 +4,15 @@ use super::radio::State;
 use super::registers::{FIFOTHR, IOCFG0, IOCFG1, IOCFG2, MCSM1};
 use super::{Cc2500, FIFO_BYTES};
 
-/// Whether a signal is modelled. The clocks (0x27, 0x30 and up) are, as a low level: nothing here is clocked by them.
+/// Returns true if a signal is modelled. The clocks (0x27, 0x30 and up) are modelled as a low
+/// level: nothing here is clocked by them.
 pub(super) fn known(signal: u8) -> bool {
     matches!(signal, 0x00..=0x07 | 0x09 | 0x0e | 0x0f | 0x27 | 0x29 | 0x2b | 0x2e..=0x3f)
 }
 
 impl Cc2500 {
-    /// The level of GDO0, GDO1 or GDO2. GDO1 is SO while the chip is selected: high until the chip is ready.
+    /// The level of GDO0, GDO1 or GDO2. GDO1 is SO while the chip is selected: high until the chip
+    /// is ready.
     pub(super) fn pin(&self, index: u8) -> Option<bool> {
         if index == 1 && self.selected {
             return Some(!self.ready());

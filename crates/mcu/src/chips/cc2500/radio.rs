@@ -2,9 +2,16 @@
 
 use super::packet::{Format, Frame, check_sum};
 use super::registers::*;
-use super::{Cc2500, FIFO_BYTES, Heard, spi, timing};
+use super::{Cc2500, FIFO_BYTES, Heard, timing};
 
-/// What the chip is doing.
+/// Values of `RSSI` while a packet is on the air, and else: 0x10 is -64 dBm with the offset of 72
+/// dB, 0x80 the least.
+pub(super) const RSSI_STRONG: u8 = 0x10;
+pub(super) const RSSI_SILENT: u8 = 0x80;
+/// `LQI` of every packet; the lower the better.
+pub(super) const QUALITY: u8 = 0x20;
+
+/// State of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Sleep,
@@ -21,7 +28,7 @@ pub(super) enum State {
     TxUnderflow,
 }
 
-/// What follows when a state's time is over.
+/// Transition when a state's time is over.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     /// The synthesizer settles, on the way to this state.
@@ -31,7 +38,7 @@ pub(super) enum Next {
     GiveUp,
 }
 
-/// Where a packet that is being sent has got to.
+/// Stage of a packet that is being sent.
 #[derive(Clone, Copy)]
 enum Stage {
     Preamble,
@@ -85,7 +92,7 @@ pub(super) struct Wake {
     event1_ns: Option<u64>,
 }
 
-/// What comes about next.
+/// Event that comes next.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
     State,
@@ -124,7 +131,7 @@ impl Cc2500 {
     }
 
     /// Time passes up to `now_ns`.
-    pub(super) fn advance(&mut self, now_ns: u64) {
+    pub(super) fn update_until(&mut self, now_ns: u64) {
         while let Some((at_ns, event)) = self.next_event().filter(|(at_ns, _)| *at_ns <= now_ns) {
             self.pass(at_ns);
             self.come(event);
@@ -155,7 +162,7 @@ impl Cc2500 {
     fn come(&mut self, event: Event) {
         match event {
             Event::State => match self.next.take().map(|(_, next)| next) {
-                Some(Next::Settle(goal)) => self.settle(goal, timing::SETTLE_NS),
+                Some(Next::Settle(goal)) => self.begin_settling(goal, timing::SETTLE_NS),
                 Some(Next::Enter(state)) => self.enter(state),
                 Some(Next::GiveUp) if self.wake.is_some() => self.sleep(),
                 Some(Next::GiveUp) => self.back_to_idle(),
@@ -212,7 +219,7 @@ impl Cc2500 {
         self.next = Some((self.now_ns + time_ns, next));
     }
 
-    fn settle(&mut self, goal: State, time_ns: u64) {
+    fn begin_settling(&mut self, goal: State, time_ns: u64) {
         self.in_time(State::Settling, time_ns, Next::Enter(goal));
     }
 
@@ -229,11 +236,12 @@ impl Cc2500 {
         if self.auto_calibration() == 1 {
             self.in_time(State::Calibrate, timing::CALIBRATE_NS, Next::Settle(goal));
         } else {
-            self.settle(goal, timing::SETTLE_NS);
+            self.begin_settling(goal, timing::SETTLE_NS);
         }
     }
 
-    /// From RX or TX to IDLE by itself: `MCSM0.FS_AUTOCAL` 2 calibrates on this way, 3 every fourth time.
+    /// From RX or TX to IDLE by itself: `MCSM0.FS_AUTOCAL` 2 calibrates on this way, 3 every fourth
+    /// time.
     fn back_to_idle(&mut self) {
         self.abort();
         self.returns = (self.returns + 1) % 4;
@@ -242,7 +250,7 @@ impl Cc2500 {
             3 if self.returns == 0 => {
                 self.in_time(State::Calibrate, timing::CALIBRATE_NS, Next::Enter(State::Idle));
             }
-            _ => self.settle(State::Idle, timing::TO_IDLE_NS),
+            _ => self.begin_settling(State::Idle, timing::TO_IDLE_NS),
         }
     }
 
@@ -317,7 +325,7 @@ impl Cc2500 {
                 self.abort();
                 self.wake = None;
                 match self.state {
-                    State::Rx | State::Tx => self.settle(State::Idle, timing::TO_IDLE_NS),
+                    State::Rx | State::Tx => self.begin_settling(State::Idle, timing::TO_IDLE_NS),
                     _ => self.enter(State::Idle),
                 }
             }
@@ -365,16 +373,16 @@ impl Cc2500 {
                 self.wake = None;
                 self.leave_idle(goal);
             }
-            (State::Fstxon, State::Tx) => self.settle(goal, timing::RX_TX_NS),
-            (State::Fstxon, State::Rx) => self.settle(goal, timing::TX_RX_NS),
+            (State::Fstxon, State::Tx) => self.begin_settling(goal, timing::RX_TX_NS),
+            (State::Fstxon, State::Rx) => self.begin_settling(goal, timing::TX_RX_NS),
             (State::Rx, State::Tx | State::Fstxon) if self.may_send() => {
                 self.abort();
                 self.wake = None;
-                self.settle(goal, timing::RX_TX_NS);
+                self.begin_settling(goal, timing::RX_TX_NS);
             }
             (State::Tx, State::Rx) => {
                 self.abort();
-                self.settle(goal, timing::TX_RX_NS);
+                self.begin_settling(goal, timing::TX_RX_NS);
             }
             // On its way: somewhere else now.
             (State::Calibrate, _) if matches!(self.next, Some((_, Next::Settle(_)))) => {
@@ -460,7 +468,7 @@ impl Cc2500 {
             0 => self.back_to_idle(),
             1 => self.enter(State::Fstxon),
             2 => self.enter(State::Tx),
-            _ => self.settle(State::Rx, timing::TX_RX_NS),
+            _ => self.begin_settling(State::Rx, timing::TX_RX_NS),
         }
     }
 
@@ -562,8 +570,8 @@ impl Cc2500 {
         if !right && format.auto_flush {
             self.flush_rx();
         } else if format.append_status {
-            let quality = u8::from(right) << 7 | spi::QUALITY;
-            if !self.store(spi::RSSI_STRONG) || !self.store(quality) {
+            let quality = u8::from(right) << 7 | QUALITY;
+            if !self.store(RSSI_STRONG) || !self.store(quality) {
                 return;
             }
         }
@@ -572,8 +580,8 @@ impl Cc2500 {
         // MCSM1.RXOFF_MODE.
         match self.config[MCSM1] >> 2 & 3 {
             0 => self.back_to_idle(),
-            1 => self.settle(State::Fstxon, timing::RX_TX_NS),
-            2 => self.settle(State::Tx, timing::RX_TX_NS),
+            1 => self.begin_settling(State::Fstxon, timing::RX_TX_NS),
+            2 => self.begin_settling(State::Tx, timing::RX_TX_NS),
             _ => self.listen(),
         }
     }

@@ -1,5 +1,5 @@
-//! Addresses and reset values: SWRS040, "Configuration Registers", "Status Registers", "Command Strobes" (from memory, not
-//! yet compared with the document line by line).
+//! Addresses and reset values: SWRS040, "Configuration Registers", "Status Registers", "Command
+//! Strobes" (from memory, not yet compared with the document line by line).
 
 pub const IOCFG2: usize = 0x00;
 pub const IOCFG1: usize = 0x01;

@@ -1,14 +1,16 @@
-//! Accesses: header byte, status byte, registers, FIFOs. SWRS040, "4-wire Serial Configuration and Data Interface".
+//! Accesses: header byte, status byte, registers, FIFOs.
+//!
+//! Source: SWRS040, "4-wire Serial Configuration and Data Interface".
 
 use super::pins;
-use super::radio::State;
+use super::radio::{QUALITY, RSSI_SILENT, RSSI_STRONG, State};
 use super::registers::*;
 use super::{Cc2500, FIFO_BYTES};
 
 const READ: u8 = 0x80;
 const BURST: u8 = 0x40;
 
-/// What the next byte is.
+/// Meaning of the next byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// A header.
@@ -20,12 +22,6 @@ pub(super) enum Access {
         address: u8,
     },
 }
-
-/// What `RSSI` reads while something is on the air, and else: 0x10 is -64 dBm with the offset of 72 dB, 0x80 the least.
-pub(super) const RSSI_STRONG: u8 = 0x10;
-const RSSI_SILENT: u8 = 0x80;
-/// `LQI` of every packet; the lower the better.
-pub(super) const QUALITY: u8 = 0x20;
 
 impl Cc2500 {
     /// A byte over SPI, and the byte that comes back.
@@ -60,7 +56,8 @@ impl Cc2500 {
         Ok(status)
     }
 
-    /// "Chip Status Byte": CHIP_RDYn, the state, and what is in the FIFO that is read, or free in the other.
+    /// "Chip Status Byte": CHIP_RDYn, the state, and what is in the FIFO that is read, or free in
+    /// the other.
     fn status(&self, flags: u8) -> u8 {
         let state = match self.state {
             State::Rx => 1,

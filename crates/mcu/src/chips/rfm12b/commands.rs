@@ -1,5 +1,7 @@
-//! Command words, and the registers that they set. The data sheet, "Control Commands" and the numbered sections after it. What it fixes in
-//! a word is compared with the word that it gives as the value after power-on.
+//! Command words, and the registers that they set.
+//!
+//! Source: the data sheet, "Control Commands" and the numbered sections after it. The bits that it
+//! fixes in a word are compared with its value after power-on.
 
 use super::Rfm12b;
 use super::radio::{FIFO_BYTES, State};
@@ -7,7 +9,7 @@ use super::radio::{FIFO_BYTES, State};
 /// The first byte of the Receiver FIFO Read Command.
 pub(super) const FIFO_READ: u8 = 0xb0;
 
-/// What of the command words has an effect here.
+/// Fields of the command words that have an effect here.
 #[derive(Clone)]
 pub(super) struct Registers {
     /// Configuration Setting Command: the TX register and the FIFO are used.
@@ -45,7 +47,8 @@ impl Default for Registers {
     }
 }
 
-/// Data Rate Command: BR = 10 MHz / 29 / (R + 1) / (1 + 7 cs), so a bit takes whole hundreds of nanoseconds.
+/// Data Rate Command: BR = 10 MHz / 29 / (R + 1) / (1 + 7 cs), so a bit takes whole hundreds of
+/// nanoseconds.
 fn bit_ns(rate: u8) -> u64 {
     100 * 29 * (u64::from(rate & 0x7f) + 1) * if rate & 0x80 != 0 { 8 } else { 1 }
 }
@@ -90,7 +93,8 @@ impl Rfm12b {
         Ok(0)
     }
 
-    /// The status word (Status Read Command). Bits 15 and 13 are the FIFO's while the receiver is on, the TX register's else.
+    /// The status word (Status Read Command). Bits 15 and 13 are the FIFO's while the receiver is
+    /// on, the TX register's else.
     fn status(&self) -> u16 {
         if self.state == State::Reset {
             return 0;
@@ -124,26 +128,7 @@ impl Rfm12b {
                 (self.registers.el, self.registers.ef) = (bit(7), bit(6));
                 self.buffered()
             }
-            0x82 => {
-                refuse(&[
-                    (bit(2), "Power Management: the low battery detector (eb) is not modelled"),
-                    (bit(1), "Power Management: the wake-up timer (ew) is not modelled"),
-                    (!bit(0), "Power Management: the clock output (dc = 0) is not modelled"),
-                ])?;
-                let (before, received) = (self.goal(), self.registers.receiver);
-                // "If both et and er bits are set the chip goes to receive mode"; each turns on what it needs.
-                self.registers.receiver = bit(7);
-                self.registers.transmitter = bit(5) && !bit(7);
-                self.registers.crystal = bit(3) || bit(7) || bit(5);
-                self.registers.synthesizer = bit(7) || bit(5) || bit(4) && bit(3);
-                self.buffered()?;
-                if self.registers.receiver && !received {
-                    // JeeLib relies on it: it never touches ff between packets.
-                    self.search();
-                }
-                self.power_changed(before);
-                Ok(())
-            }
+            0x82 => self.manage_power(word),
             // Frequency: out of 96 to 3903 the previous value is kept.
             0xa0..=0xaf => Ok(()),
             0xc6 => {
@@ -201,7 +186,31 @@ impl Rfm12b {
         }
     }
 
-    /// Whether what is on is used with its register or its FIFO.
+    /// Power Management Command.
+    fn manage_power(&mut self, word: u16) -> Result<(), String> {
+        let bit = |index: u8| word & 1 << index != 0;
+        refuse(&[
+            (bit(2), "Power Management: the low battery detector (eb) is not modelled"),
+            (bit(1), "Power Management: the wake-up timer (ew) is not modelled"),
+            (!bit(0), "Power Management: the clock output (dc = 0) is not modelled"),
+        ])?;
+        let (before, received) = (self.goal(), self.registers.receiver);
+        // "If both et and er bits are set the chip goes to receive mode"; each turns on
+        // what it needs.
+        self.registers.receiver = bit(7);
+        self.registers.transmitter = bit(5) && !bit(7);
+        self.registers.crystal = bit(3) || bit(7) || bit(5);
+        self.registers.synthesizer = bit(7) || bit(5) || bit(4) && bit(3);
+        self.buffered()?;
+        if self.registers.receiver && !received {
+            // JeeLib relies on it: it never touches ff between packets.
+            self.search();
+        }
+        self.power_changed(before);
+        Ok(())
+    }
+
+    /// Checks that the transmitter is used with its register, and the receiver with its FIFO.
     fn buffered(&self) -> Result<(), String> {
         let registers = &self.registers;
         refuse(&[
@@ -213,8 +222,8 @@ impl Rfm12b {
         ])
     }
 
-    /// An interrupt at nIRQ (Interrupt Handling); those of the TX register and the FIFO are "valid only when" the transmitter or the
-    /// receiver is enabled.
+    /// An interrupt at nIRQ (Interrupt Handling); those of the TX register and the FIFO are "valid
+    /// only when" the transmitter or the receiver is enabled.
     pub(super) fn interrupt(&self) -> bool {
         self.register_ready
             || self.fifo_ready()

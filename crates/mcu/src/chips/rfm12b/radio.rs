@@ -1,5 +1,6 @@
-//! The state machine, the TX registers and the receiver. Times: the data sheet, "Turn-on/Turnaround timings", as
-//! `radios/rfm12b.toml` has them.
+//! State machine, TX registers and receiver.
+//!
+//! Times: the data sheet, "Turn-on/Turnaround timings", as `radios/rfm12b.toml` has them.
 
 use super::{AirByte, Rfm12b};
 
@@ -15,12 +16,12 @@ const TURNAROUND_NS: u64 = 150_000;
 pub(super) const FIFO_BYTES: usize = 2;
 /// For so long after its end a byte that changes nothing may stay around.
 const STALE_NS: u64 = 50_000_000;
-/// What the two TX registers hold before anything is written: AAAAh.
+/// Value of the two TX registers before anything is written: AAAAh.
 const PRELOADED: u8 = 0xaa;
 /// The synchron pattern's first byte.
 const PATTERN_1: u8 = 0x2d;
 
-/// What the chip is doing.
+/// State of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Reset,
@@ -42,7 +43,7 @@ pub(super) struct Sending {
     /// When the byte on the air ends, and which it is.
     end_ns: u64,
     byte: u8,
-    /// What follows it.
+    /// Next byte in the TX register.
     register: Option<u8>,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct Run {
     last: Option<u8>,
 }
 
-/// What comes about next.
+/// Event that comes next.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
     State,
@@ -88,8 +89,9 @@ impl Rfm12b {
         [state, send, heard].into_iter().flatten().min_by_key(|(at_ns, _)| *at_ns)
     }
 
-    /// When nIRQ may change by itself, or bytes that were not heard have piled up. Most of what a station hears is for others, so
-    /// while there is no synchronisation only a byte that may complete the pattern counts.
+    /// When nIRQ may change by itself, or bytes that were not heard have piled up. Most of what a
+    /// station hears is for others, so while there is no synchronisation only a byte that may
+    /// complete the pattern counts.
     pub(super) fn due_ns(&self) -> Option<u64> {
         let heard = match self.state {
             State::Rx if !self.synchronised => {
@@ -103,7 +105,7 @@ impl Rfm12b {
     }
 
     /// Time passes up to `now_ns`.
-    pub(super) fn advance(&mut self, now_ns: u64) {
+    pub(super) fn update_until(&mut self, now_ns: u64) {
         while let Some((at_ns, event)) = self.next_event().filter(|(at_ns, _)| *at_ns <= now_ns) {
             self.pass(at_ns);
             match event {
@@ -135,7 +137,7 @@ impl Rfm12b {
         self.now_ns = now_ns;
     }
 
-    /// What the Power Management Command asks for.
+    /// State that the Power Management Command asks for.
     pub(super) fn goal(&self) -> State {
         let registers = &self.registers;
         match () {
@@ -203,8 +205,8 @@ impl Rfm12b {
         self.sending = Some(Sending { end_ns, byte, register: None });
     }
 
-    /// A byte is out: the next one moves up and leaves its register to be written. Where there is none, the data sheet does not
-    /// say what goes out: here the last one once more.
+    /// A byte is out: the next one moves up and leaves its register to be written. Where there is
+    /// none, the data sheet does not say what goes out: here the last one once more.
     fn send_on(&mut self) {
         let Some(sending) = self.sending.take() else { return };
         self.register_missed |= sending.register.is_none();
@@ -212,7 +214,8 @@ impl Rfm12b {
         self.send(sending.register.unwrap_or(sending.byte));
     }
 
-    /// Transmitter Register Write Command. Over a byte that still waits there it is "register over write".
+    /// Transmitter Register Write Command. Over a byte that still waits there it is "register over
+    /// write".
     pub(super) fn write_register(&mut self, byte: u8) -> Result<(), String> {
         match &mut self.sending {
             Some(sending) => {

@@ -1,44 +1,44 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 use super::decode::{Op, Opcode, is_wide};
 use super::registers::{Avr, DATA};
-use crate::dataflow::{CoreDataflow, Dataflow, Places, Shape};
+use crate::dataflow::{CoreDataflow, Dataflow, Locations, Propagation};
 use std::sync::Arc;
 
 /// The flags have the places of their numbers in SREG.
-const C: Places = Places::one(0);
-const Z: Places = Places::one(1);
+const C: Locations = Locations::one(0);
+const Z: Locations = Locations::one(1);
 /// N, V and S, which nearly all instructions set together.
-const NVS: Places = Places(0b1_1100);
-const H: Places = Places::one(5);
-const T: Places = Places::one(6);
-const SREG: Places = Places(0xff);
-const SP: Places = Places::one(8);
-const RAMPZ: Places = Places::one(9);
-const EIND: Places = Places::one(10);
-const TEMPORARY: Places = Places::TEMPORARY;
+const NVS: Locations = Locations(0b1_1100);
+const H: Locations = Locations::one(5);
+const T: Locations = Locations::one(6);
+const SREG: Locations = Locations(0xff);
+const SP: Locations = Locations::one(8);
+const RAMPZ: Locations = Locations::one(9);
+const EIND: Locations = Locations::one(10);
+const TEMPORARY: Locations = Locations::TEMPORARY;
 
 /// The core's registers among those of the peripherals, by their data-space addresses.
-const CORE_REGISTERS: [(u32, Places); 5] =
+const CORE_REGISTERS: [(u32, Locations); 5] =
     [(0x5b, RAMPZ), (0x5c, EIND), (0x5d, SP), (0x5e, SP), (0x5f, SREG)];
 
 /// A working register.
-fn r(number: u8) -> Places {
-    Places::one(32 + (number & 31))
+fn r(number: u8) -> Locations {
+    Locations::one(32 + (number & 31))
 }
 
 /// The pair whose low register this is.
-fn pair(low: u8) -> Places {
+fn pair(low: u8) -> Locations {
     r(low) | r(low + 1)
 }
 
 /// Bits of a register, by its index in [`super::registers::registers`].
-fn places(register: usize, bits: u32, _bank: u8) -> Places {
+fn locations(register: usize, bits: u32, _bank: u8) -> Locations {
     match register {
         0..32 => r(register as u8),
-        32 => Places(bits.into()).without(Places(!0xff)),
+        32 => Locations(bits.into()).without(Locations(!0xff)),
         33 => SP,
-        _ => Places::NONE,
+        _ => Locations::NONE,
     }
 }
 
@@ -52,16 +52,16 @@ impl<const WORDS: usize> Avr<WORDS> {
             let op = original.map_or(program[index], |(_, op)| *op);
             dataflow(op, is_wide(WORDS)).map(|flow| (pc, flow)).into_iter().collect()
         };
-        let mut core = CoreDataflow::new(Box::new(describe), places);
+        let mut core = CoreDataflow::new(Box::new(describe), locations);
         core.data_space = DATA;
         core.mapped = (0..32).map(|number| (DATA + u32::from(number), r(number))).collect();
-        let has = |places| match places {
+        let has = |locations| match locations {
             RAMPZ => self.instruction_set.extended_load,
             EIND => self.instruction_set.extended_jumps,
             _ => true,
         };
-        let registers = CORE_REGISTERS.iter().filter(|(_, places)| has(*places));
-        core.mapped.extend(registers.map(|(address, places)| (DATA + address, *places)));
+        let registers = CORE_REGISTERS.iter().filter(|(_, locations)| has(*locations));
+        core.mapped.extend(registers.map(|(address, locations)| (DATA + address, *locations)));
         core.interrupt = returning(is_wide(WORDS));
         core
     }
@@ -70,7 +70,7 @@ impl<const WORDS: usize> Avr<WORDS> {
 /// Return addresses are public: they come from the program.
 fn returning(wide: bool) -> Dataflow {
     let mut flow = Dataflow::default();
-    (0..if wide { 3 } else { 2 }).for_each(|_| flow.writes(Places::NONE));
+    (0..if wide { 3 } else { 2 }).for_each(|_| flow.writes(Locations::NONE));
     flow
 }
 
@@ -84,19 +84,20 @@ fn dataflow(op: Op, wide: bool) -> Option<Dataflow> {
     match kind {
         Nop | Wdr | Sleep | Break | Rjmp | Jmp | Spm => {}
         Undefined | Outside | Stop => return None,
-        Add | Sub => arithmetic(&mut flow, if same && kind == Sub { Places::NONE } else { d | s }, d),
+        Add | Sub => arithmetic(&mut flow, if same && kind == Sub { Locations::NONE } else { d | s }, d),
         Adc => arithmetic(&mut flow, d | s | C, d),
-        Cp => arithmetic(&mut flow, if same { Places::NONE } else { d | s }, Places::NONE),
-        // Z stays clear once it is clear. A register less itself and the carry is a mask of the carry.
+        Cp => arithmetic(&mut flow, if same { Locations::NONE } else { d | s }, Locations::NONE),
+        // Z stays clear once it is clear. A register less itself and the carry is a mask of the
+        // carry.
         Sbc => with_borrow(&mut flow, if same { C } else { d | s | C }, d),
-        Cpc => with_borrow(&mut flow, if same { C } else { d | s | C }, Places::NONE),
+        Cpc => with_borrow(&mut flow, if same { C } else { d | s | C }, Locations::NONE),
         Sbci => with_borrow(&mut flow, d | C, d),
         Subi | Neg => arithmetic(&mut flow, d, d),
-        Cpi => arithmetic(&mut flow, d, Places::NONE),
+        Cpi => arithmetic(&mut flow, d, Locations::NONE),
         And | Or => logic(&mut flow, d | s, d),
-        Eor => logic(&mut flow, if same { Places::NONE } else { d | s }, d),
-        Andi if op.b == 0 => logic(&mut flow, Places::NONE, d),
-        Ori if op.b == 0xff => logic(&mut flow, Places::NONE, d),
+        Eor => logic(&mut flow, if same { Locations::NONE } else { d | s }, d),
+        Andi if op.b == 0 => logic(&mut flow, Locations::NONE, d),
+        Ori if op.b == 0xff => logic(&mut flow, Locations::NONE, d),
         Ori | Andi | Inc | Dec => logic(&mut flow, d, d),
         Com => {
             logic(&mut flow, d, d);
@@ -105,76 +106,78 @@ fn dataflow(op: Op, wide: bool) -> Option<Dataflow> {
         Swap => {}
         Asr | Lsr => shift(&mut flow, d, d),
         Ror => shift(&mut flow, d | C, d),
-        Mov => flow.moves(s, d, Shape::Bytes),
+        Mov => flow.moves(s, d, Propagation::Bytes),
         Movw => {
-            flow.moves(s, d, Shape::Bytes);
-            flow.moves(r(op.b as u8 + 1), r(op.a + 1), Shape::Bytes);
+            flow.moves(s, d, Propagation::Bytes);
+            flow.moves(r(op.b as u8 + 1), r(op.a + 1), Propagation::Bytes);
         }
         Ldi => flow.clears(d),
         Mul | Muls | Mulsu | Fmul | Fmuls | Fmulsu => {
-            flow.moves(d | s, C | Z | TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY, pair(0), Shape::Bytes);
+            flow.moves(d | s, C | Z | TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY, pair(0), Propagation::Bytes);
         }
         Adiw | Sbiw => {
-            flow.moves(pair(op.a), C | Z | NVS, Shape::Bytes);
-            flow.moves(pair(op.a), r(op.a + 1), Shape::Bytes);
+            flow.moves(pair(op.a), C | Z | NVS, Propagation::Bytes);
+            flow.moves(pair(op.a), r(op.a + 1), Propagation::Bytes);
         }
-        Bset | Bclr => flow.clears(Places::one(op.a & 7)),
-        Bld => flow.moves(d | T, d, Shape::Bytes),
-        Bst => flow.moves(d, T, Shape::Bytes),
+        Bset | Bclr => flow.clears(Locations::one(op.a & 7)),
+        Bld => flow.moves(d | T, d, Propagation::Bytes),
+        Bst => flow.moves(d, T, Propagation::Bytes),
         _ if access(&mut flow, kind, op, d, low) => {}
         _ => control(&mut flow, kind, op, wide),
     }
     Some(flow)
 }
 
-fn arithmetic(flow: &mut Dataflow, from: Places, to: Places) {
-    flow.moves(from, C | Z | NVS | H | TEMPORARY, Shape::Bytes);
-    flow.moves(TEMPORARY, to, Shape::Bytes);
+fn arithmetic(flow: &mut Dataflow, from: Locations, to: Locations) {
+    flow.moves(from, C | Z | NVS | H | TEMPORARY, Propagation::Bytes);
+    flow.moves(TEMPORARY, to, Propagation::Bytes);
 }
 
-fn with_borrow(flow: &mut Dataflow, from: Places, to: Places) {
-    flow.moves(from, TEMPORARY, Shape::Bytes);
-    flow.moves(TEMPORARY | Z, Z, Shape::Bytes);
-    flow.moves(TEMPORARY, C | NVS | H | to, Shape::Bytes);
+fn with_borrow(flow: &mut Dataflow, from: Locations, to: Locations) {
+    flow.moves(from, TEMPORARY, Propagation::Bytes);
+    flow.moves(TEMPORARY | Z, Z, Propagation::Bytes);
+    flow.moves(TEMPORARY, C | NVS | H | to, Propagation::Bytes);
 }
 
-fn logic(flow: &mut Dataflow, from: Places, to: Places) {
-    flow.moves(from, Z | NVS | to, Shape::Bytes);
+fn logic(flow: &mut Dataflow, from: Locations, to: Locations) {
+    flow.moves(from, Z | NVS | to, Propagation::Bytes);
 }
 
-fn shift(flow: &mut Dataflow, from: Places, to: Places) {
-    flow.moves(from, TEMPORARY, Shape::Bytes);
-    flow.moves(TEMPORARY, C | Z | NVS | to, Shape::Bytes);
+fn shift(flow: &mut Dataflow, from: Locations, to: Locations) {
+    flow.moves(from, TEMPORARY, Propagation::Bytes);
+    flow.moves(TEMPORARY, C | Z | NVS | to, Propagation::Bytes);
 }
 
 /// Loads and stores: whether it is one.
-fn access(flow: &mut Dataflow, kind: Opcode, op: Op, d: Places, low: u8) -> bool {
+fn access(flow: &mut Dataflow, kind: Opcode, op: Op, d: Locations, low: u8) -> bool {
     use Opcode::*;
-    let extended = if matches!(kind, Elpm | ElpmInc) { RAMPZ } else { Places::NONE };
+    let extended = if matches!(kind, Elpm | ElpmInc) { RAMPZ } else { Locations::NONE };
     let (pointer, moved) = match kind {
         Ldd | Std => (pair(low), None),
         LdInc | LdDec | StInc | StDec => (pair(low), Some(low)),
         Lpm | Elpm => (pair(op.b as u8) | extended, None),
         LpmInc | ElpmInc => (pair(op.b as u8) | extended, Some(op.b as u8)),
         Pop | Push => (SP, None),
-        Lds | Sts | In | Out | Sbi | Cbi => (Places::NONE, None),
+        Lds | Sts | In | Out | Sbi | Cbi => (Locations::NONE, None),
         _ => return false,
     };
     flow.address(pointer);
     match kind {
-        Ldd | LdInc | LdDec | Lds | Pop | In | Lpm | LpmInc | Elpm | ElpmInc => flow.reads(d, Shape::Bytes),
-        Sbi | Cbi => flow.writes(Places::NONE),
+        Ldd | LdInc | LdDec | Lds | Pop | In | Lpm | LpmInc | Elpm | ElpmInc => {
+            flow.reads(d, Propagation::Bytes)
+        }
+        Sbi | Cbi => flow.writes(Locations::NONE),
         _ => flow.writes(d),
     }
     if let Some(low) = moved {
-        flow.moves(pair(low), r(low + 1), Shape::Bytes);
-        flow.moves(pointer, extended, Shape::Bytes);
+        flow.moves(pair(low), r(low + 1), Propagation::Bytes);
+        flow.moves(pointer, extended, Propagation::Bytes);
     }
     true
 }
 
-/// What decides on where execution goes on.
+/// Adds the decisions on control flow.
 fn control(flow: &mut Dataflow, kind: Opcode, op: Op, wide: bool) {
     use Opcode::*;
     let (d, s) = (r(op.a), r(op.b as u8));
@@ -184,30 +187,30 @@ fn control(flow: &mut Dataflow, kind: Opcode, op: Op, wide: bool) {
         Cpse => flow.branches(d | s),
         Sbrc | Sbrs => flow.branches(d),
         Sbic | Sbis => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.branches(TEMPORARY);
         }
         Ijmp => flow.branches(pair(30)),
         Eijmp => flow.branches(pair(30) | EIND),
         Icall | Eicall => {
-            flow.branches(pair(30) | if kind == Eicall { EIND } else { Places::NONE });
+            flow.branches(pair(30) | if kind == Eicall { EIND } else { Locations::NONE });
             flow.effects.extend(returning(wide).effects);
         }
         Rcall | Call => *flow = returning(wide),
         Ret | Reti => {
             for _ in 0..bytes {
-                flow.reads(TEMPORARY, Shape::Bytes);
+                flow.reads(TEMPORARY, Propagation::Bytes);
                 flow.branches(TEMPORARY);
             }
         }
         Brcs | Brcc => flow.branches(C),
         Breq | Brne => flow.branches(Z),
-        Brmi | Brpl => flow.branches(Places::one(2)),
-        Brvs | Brvc => flow.branches(Places::one(3)),
-        Brlt | Brge => flow.branches(Places::one(4)),
+        Brmi | Brpl => flow.branches(Locations::one(2)),
+        Brvs | Brvc => flow.branches(Locations::one(3)),
+        Brlt | Brge => flow.branches(Locations::one(4)),
         Brhs | Brhc => flow.branches(H),
         Brts | Brtc => flow.branches(T),
-        Brie | Brid => flow.branches(Places::one(7)),
+        Brie | Brid => flow.branches(Locations::one(7)),
         _ => {}
     }
 }

@@ -1,11 +1,12 @@
 //! Opcodes to compact operations, once, when the flash is written.
 //!
-//! Encodings: AVR Instruction Set Manual, DS40002198. Combinations that the manual calls undefined (`LD r26, X+` and
-//! its like) decode to [`Opcode::Undefined`], as do instructions that these parts do not have.
+//! Encodings: AVR Instruction Set Manual, DS40002198. Combinations that the manual calls undefined
+//! (`LD r26, X+` and its like) decode to [`Opcode::Undefined`], as do instructions that these parts
+//! do not have.
 
 use super::timing;
 
-/// What an operation does. The letters in the comments: `a`, `b` are the fields of [`Op`].
+/// Operation of an instruction. The letters in the comments: `a`, `b` are the fields of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Opcode {
@@ -36,7 +37,8 @@ pub(crate) enum Opcode {
     Ori,
     Andi,
     Ldi,
-    /// Loads into register `a` through the pointer whose low register is `b / 256`, with displacement `b % 256`.
+    /// Loads into register `a` through the pointer whose low register is `b / 256`, with
+    /// displacement `b % 256`.
     Ldd,
     /// The same, the pointer growing afterwards.
     LdInc,
@@ -121,10 +123,10 @@ pub(crate) enum Opcode {
     Outside,
     /// A stop address of the current run lies here; the operation itself is set aside.
     Stop,
-    /// Instructions that compilers put behind one another, executed in one go where nobody looks on: what the loop
-    /// costs is paid once, and flags that the next one overwrites are not computed. The operands of the second and
-    /// third are those of the operations behind, which stay what they are. On compiled code the whole model gains
-    /// four tenths in speed.
+    /// Instructions that compilers put behind one another, executed in one go where nobody looks
+    /// on: what the loop costs is paid once, and flags that the next one overwrites are not
+    /// computed. The operands of the second and third are those of the operations behind, which
+    /// stay what they are. On compiled code the whole model gains four tenths in speed.
     AddAdc,
     SubSbc,
     SubiSbci,
@@ -145,7 +147,7 @@ pub(crate) enum Opcode {
 }
 
 impl Opcode {
-    /// Whether something else may come next than the instruction behind it.
+    /// Returns true if the next instruction may be another than the one behind it.
     pub fn turns(self) -> bool {
         use Opcode::*;
         let skip = matches!(self, Cpse | Sbrc | Sbrs | Sbic | Sbis);
@@ -178,8 +180,8 @@ impl Opcode {
         }
     }
 
-    /// The instruction together with those that come behind it, `second` and `third`, where they make a known pair
-    /// or three. All are single ones.
+    /// The instruction together with those that come behind it, `second` and `third`, where they
+    /// make a known pair or three. All are single ones.
     fn with(self, second: Opcode, third: Opcode) -> Opcode {
         use Opcode::*;
         match (self, second, third) {
@@ -210,8 +212,8 @@ impl Opcode {
     }
 }
 
-/// What is left of a basic block of instructions that execute one behind the other, from one of them up to and with the
-/// one that turns elsewhere. The cycles are those of branches not taken.
+/// Rest of a basic block, from one of its instructions up to and with the one that ends it. The
+/// cycles are those of branches not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rest {
     pub cycles: u16,
@@ -254,18 +256,19 @@ impl Op {
     }
 }
 
-/// The target of a jump or branch with these fields; parts with up to 64 k words have nothing in `a`.
+/// The target of a jump or branch with these fields; parts with up to 64 k words have nothing in
+/// `a`.
 #[inline(always)]
 pub(super) const fn target<const WORDS: usize>(a: u8, b: u16) -> u32 {
     if is_wide(WORDS) { (a as u32) << 16 | b as u32 } else { b as u32 }
 }
 
-/// Whether so many words of program memory need a program counter of more than 16 bits.
+/// Returns true if program memory of `words` words needs a program counter of more than 16 bits.
 pub(super) const fn is_wide(words: usize) -> bool {
     words > 0x1_0000
 }
 
-/// Which instructions a core has beyond those that all have.
+/// Instructions of a core beyond those that all cores have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstructionSet {
     /// `MUL` and its relatives.
@@ -278,7 +281,7 @@ pub(crate) struct InstructionSet {
     pub extended_jumps: bool,
 }
 
-/// How many words before it a word can be executed together with: see [`Opcode::with`].
+/// Words before a word that it can be executed together with: see [`Opcode::with`].
 pub(super) const TOGETHER: u32 = 2;
 
 /// Links the operations below `end` to what comes behind them, after any of them has changed.
@@ -304,7 +307,8 @@ const X: u16 = 26;
 const Y: u16 = 28;
 const Z: u16 = 30;
 
-/// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two.
+/// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a
+/// power of two.
 pub(super) fn decode(word: u16, next: u16, pc: u32, words: u32, set: InstructionSet) -> Op {
     use Opcode::*;
     let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
@@ -381,7 +385,8 @@ fn decode_9(word: u16, next: u16, words: u32, set: InstructionSet) -> Op {
     let undefined = op(Undefined, 0, 0);
     let register = word >> 4 & 0x1F;
     let extended = set.extended_load;
-    // The manual leaves the result undefined where the pointer itself is loaded or stored while it changes.
+    // The manual leaves the result undefined where the pointer itself is loaded or stored while it
+    // changes.
     let moving =
         |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, pointer << 8) };
     match word >> 8 & 0x0F {

@@ -9,8 +9,9 @@ use crate::peripherals::microchip::{
 };
 use crate::{Fault, Part};
 
-/// The lock bits BLB12, BLB11, BLB02 and BLB01: programmed, which is 0, the first of each two keeps `LPM` in the other section from reading
-/// the boot section (BLB1) or the application section (BLB0), the second `SPM` from writing there (DS40002061, tables 27-2 and 27-3).
+/// The lock bits BLB12, BLB11, BLB02 and BLB01: programmed, which is 0, the first of each two keeps
+/// `LPM` in the other section from reading the boot section (BLB1) or the application section
+/// (BLB0), the second `SPM` from writing there (DS40002061, tables 27-2 and 27-3).
 const BLB12: u8 = 1 << 5;
 const BLB11: u8 = 1 << 4;
 const BLB02: u8 = 1 << 3;
@@ -18,7 +19,7 @@ const BLB01: u8 = 1 << 2;
 /// Bytes of the largest row of user signatures.
 const USER_ROW: usize = 0x400;
 
-/// What is in them.
+/// Fuses, lock bits and signature as they are programmed.
 #[derive(Clone)]
 pub(crate) struct Programmed {
     layout: Option<Fuses>,
@@ -30,7 +31,7 @@ pub(crate) struct Programmed {
     image_signature: Option<[u8; 3]>,
 }
 
-/// How long the clock takes to be there after power-down and power-save.
+/// Start-up time of the clock after power-down and power-save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartUp {
     /// Cycles of the oscillator.
@@ -39,8 +40,8 @@ pub(super) enum StartUp {
     Unknown,
 }
 
-/// Cycles by SUT1..0 and CKSEL0 of a crystal or resonator: DS40002061, "Start-up Times for the Low Power
-/// Crystal Oscillator Clock Selection", and so for the full swing one.
+/// Cycles by SUT1..0 and CKSEL0 of a crystal or resonator: DS40002061, "Start-up Times for the Low
+/// Power Crystal Oscillator Clock Selection", and so for the full swing one.
 const CRYSTAL_CYCLES: [u64; 8] = [258, 258, 1024, 1024, 1024, 16_384, 16_384, 16_384];
 
 impl Programmed {
@@ -98,7 +99,7 @@ impl Programmed {
         true
     }
 
-    /// What in them is not for this part, or not modelled.
+    /// Checks that the programmed values are for this part and modelled.
     pub fn check(&self) -> Result<(), Fault> {
         let Some(layout) = &self.layout else { return Ok(()) };
         let own = Signature(layout.signature);
@@ -115,27 +116,27 @@ impl Programmed {
         }
     }
 
-    /// Where the program begins after a reset, in bytes.
+    /// Address of the first instruction after a reset, in bytes.
     fn start(&self) -> u32 {
         let field = self.layout.as_ref().and_then(|layout| layout.boot_reset);
         let programmed = field.is_some_and(|field| field.of(&self.fuses) == 0);
         self.boot_section().filter(|_| programmed).unwrap_or(0)
     }
 
-    /// Where the boot section begins, if the part has one.
+    /// Address of the boot section, if the part has one.
     pub(super) fn boot_section(&self) -> Option<u32> {
         let layout = self.layout.as_ref()?;
         let size = usize::from(layout.boot_size?.of(&self.fuses));
         layout.boot_starts.get(size).copied()
     }
 
-    /// Whether there is anything that `LPM` is kept from.
+    /// Returns true if a lock bit keeps `LPM` from any address.
     #[inline(always)]
     pub(super) fn keeps_loads(&self) -> bool {
         self.lock[0] & (BLB12 | BLB02) != BLB12 | BLB02
     }
 
-    /// Whether `LPM` at an address is kept from reading another.
+    /// Returns true if a lock bit keeps `LPM` at one address from reading another.
     pub(super) fn keeps_load(&self, pc: u32, address: u32) -> bool {
         let Some(start) = self.boot_section() else { return false };
         let bit = match (pc < start, address < start) {
@@ -146,20 +147,21 @@ impl Programmed {
         self.lock[0] & bit == 0
     }
 
-    /// Whether `SPM` is kept from writing an address.
+    /// Returns true if a lock bit keeps `SPM` from writing an address.
     pub(super) fn keeps_store(&self, address: u32) -> bool {
         let Some(start) = self.boot_section() else { return false };
         self.lock[0] & if address < start { BLB01 } else { BLB11 } == 0
     }
 
-    /// Whether interrupts wait while the program is at an address. "If Interrupt Vectors are placed in the Application section", where they
-    /// are in this model, "interrupts are disabled while executing from the Boot Loader section".
+    /// Returns true if interrupts wait while the program is at an address. "If Interrupt Vectors
+    /// are placed in the Application section", as they are in this model, "interrupts are disabled
+    /// while executing from the Boot Loader section".
     #[inline(always)]
     pub(super) fn keeps_interrupts(&self, pc: u32) -> bool {
         self.lock[0] & BLB12 == 0 && self.boot_section().is_some_and(|start| pc >= start)
     }
 
-    /// What a load gets from fuses and lock bits at this value of Z (27.8.9).
+    /// Value that a load gets from fuses and lock bits at this value of Z (27.8.9).
     pub(super) fn fuse_at(&self, z: u16) -> Option<u8> {
         match z {
             0 => self.fuses.first().copied(),
@@ -170,7 +172,7 @@ impl Programmed {
         }
     }
 
-    /// What a load gets from the signature row at this value of Z (27.8.10).
+    /// Value that a load gets from the signature row at this value of Z (27.8.10).
     pub(super) fn signature_at(&self, z: u16) -> Option<u8> {
         match z {
             0 | 2 | 4 => Some(self.signature[usize::from(z / 2)]),
@@ -186,7 +188,7 @@ impl Programmed {
 }
 
 impl<const WORDS: usize> Machine<Avr<WORDS>> {
-    /// What the fuses decide at a reset: oscillator and prescaler, the watchdog, where the program begins.
+    /// Applies the fuses at a reset: oscillator and prescaler, watchdog, start of the program.
     pub(super) fn apply_fuses(&mut self) -> Result<(), Fault> {
         let programmed = &self.core.programmed;
         let (low, always_on, start) =

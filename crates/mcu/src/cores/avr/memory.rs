@@ -1,7 +1,6 @@
 //! Data space and program memory as instructions see them.
 
 use super::decode::is_wide;
-use super::execute::InstructionStart;
 use super::registers::Avr;
 use super::registers::{Flags, unmapped};
 use super::timing;
@@ -17,7 +16,15 @@ const SPL: u16 = 0x5D;
 const SPH: u16 = 0x5E;
 const SREG: u16 = 0x5F;
 
-/// The instruction cannot be executed here: the fault lies in `Avr::fault`, or it is none for the fast path.
+/// Start of an instruction: its word address, and the cycles before it.
+#[derive(Clone, Copy)]
+pub(super) struct InstructionStart {
+    pub pc: u32,
+    pub cycles: u64,
+}
+
+/// The instruction cannot be executed here: the fault lies in `Avr::fault`, or it is none for the
+/// fast path.
 pub(super) struct BailOut;
 
 /// Reports pins at the end of the instruction that moved them; the bus knows only when it began.
@@ -159,8 +166,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             }
             SPL => self.core.sp = self.core.sp & 0xFF00 | u16::from(value),
             SPH => self.core.sp = self.core.sp & 0x00FF | u16::from(value) << 8,
-            // Only the bits that the flash needs exist: ATmega128 data sheet 2467, "RAM Page Z Select Register"; ATmega2560 data sheet
-            // 2549Q, 7.6.1 and 7.6.2.
+            // Only the bits that the flash needs exist: ATmega128 data sheet 2467, "RAM Page Z
+            // Select Register"; ATmega2560 data sheet 2549Q, 7.6.1 and 7.6.2.
             RAMPZ if self.core.instruction_set.extended_load => {
                 self.core.rampz = value & self.core.rampz_bits();
             }
@@ -185,7 +192,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         Ok(())
     }
 
-    /// `SBI` and `CBI`, to whom flags that are cleared by writing ones are something else than to a store.
+    /// `SBI` and `CBI`, to whom flags that are cleared by writing ones are something else than to a
+    /// store.
     pub(super) fn write_bit<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
@@ -290,8 +298,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         Ok(value)
     }
 
-    /// The I flag may have changed. Where it was set, one more instruction comes before any interrupt (DS40002198,
-    /// `SEI`).
+    /// The I flag may have changed. Where it was set, one more instruction comes before any
+    /// interrupt (DS40002198, `SEI`).
     pub(super) fn interrupts_changed(&mut self, before: bool) {
         if self.core.flags.i && !before {
             self.core.delay = true;

@@ -6,12 +6,13 @@ use super::sleep::SleepRegister;
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
 
-/// The status register, each flag in a byte of its own in the form that arithmetic yields it in, and put together
-/// only when it is read as a whole. An instruction writes all its flags in one store.
+/// The status register, each flag in a byte of its own in the form that arithmetic yields it in,
+/// and put together only when it is read as a whole. An instruction writes all its flags in one
+/// store.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
-    /// H (bit 4), C (0 or 1), Z (set when zero), N, V (bit 7 each), S (bit 7 says that it is not N xor V, which only
-    /// a program that writes it by itself can bring about), two unused.
+    /// H (bit 4), C (0 or 1), Z (set when zero), N, V (bit 7 each), S (bit 7 says that it is not N
+    /// xor V, which only a program that writes it by itself can bring about), two unused.
     bytes: [u8; 8],
     pub t: bool,
     pub i: bool,
@@ -83,8 +84,8 @@ impl Flags {
         u32::from(z) | u32::from(n) << 8 | u32::from(v) << 16
     }
 
-    /// All flags of an addition or subtraction: bit 4 of `carries` is the carry out of bit 3, bit 8 that out of
-    /// bit 7.
+    /// All flags of an addition or subtraction: bit 4 of `carries` is the carry out of bit 3, bit 8
+    /// that out of bit 7.
     #[inline(always)]
     fn arithmetic(&mut self, carries: u16, z: u8, n: u8, v: u8) {
         let word = u64::from(carries & 0x01FF) | u64::from(Self::zero_and_sign(z, n, v)) << 16;
@@ -203,20 +204,20 @@ impl Flags {
     }
 }
 
-/// Where ELF files put the data space.
+/// Offset of the data space in ELF files.
 pub const DATA: u32 = 0x80_0000;
 
-/// An AVR core with its memories. `WORDS` is how many words of program memory its program counter reaches: 64 k with 16 bits; of
-/// 22 bits 17 are used.
+/// An AVR core with its memories. `WORDS` is how many words of program memory its program counter
+/// reaches: 64 k with 16 bits; of 22 bits 17 are used.
 #[derive(Clone)]
 pub(crate) struct Avr<const WORDS: usize> {
     pub flags: Flags,
     pub sp: u16,
     pub rampz: u8,
     pub eind: u8,
-    /// The data space; only the working registers, its first 32 bytes, and `ram_start..ram_start + ram_size` are
-    /// used. Any register number is within it, which spares every operand a check, and it lies in here so that one
-    /// base address reaches all.
+    /// The data space; only the working registers, its first 32 bytes, and `ram_start..ram_start +
+    /// ram_size` are used. Any register number is within it, which spares every operand a check,
+    /// and it lies in here so that one base address reaches all.
     pub data: [u8; 0x1_0000],
     pub ram_start: u16,
     pub ram_size: u16,
@@ -232,7 +233,8 @@ pub(crate) struct Avr<const WORDS: usize> {
     pub program: Arc<[Op; WORDS]>,
     /// Word addresses at which [`Avr::program`] has breakpoints.
     pub breakpoints: Vec<u32>,
-    /// What stands there without them, and before them, in the order in which it was replaced.
+    /// Operations replaced by breakpoints, with their indices, in the order in which they were
+    /// replaced.
     pub replaced: Vec<(usize, Op)>,
     /// The number of the mode that it sleeps in, or last did, in [`super::sleep::SLEEP_MODES`].
     pub sleep_mode: usize,
@@ -298,7 +300,8 @@ impl<const WORDS: usize> Avr<WORDS> {
         self.flash.len() as u32 / 2
     }
 
-    /// Decodes anew the flash bytes from `start` to `end`, and the word before, whose operand may have changed.
+    /// Decodes anew the flash bytes from `start` to `end`, and the word before, whose operand may
+    /// have changed.
     pub(super) fn decode_flash(&mut self, start: usize, end: usize) {
         let words = self.words();
         let flash = Arc::clone(&self.flash);
@@ -350,9 +353,9 @@ impl<const WORDS: usize> Avr<WORDS> {
         (start >= ram_start && end <= ram_end).then_some(start..end)
     }
 
-    /// The pair whose low register is `low`, an even number. Two loads of a byte, which `|` instead of `+` keeps the
-    /// compiler from joining: one of two bytes would wait for the stores of its halves to leave the host's store
-    /// buffer.
+    /// The pair whose low register is `low`, an even number. Two loads of a byte, which `|` instead
+    /// of `+` keeps the compiler from joining: one of two bytes would wait for the stores of its
+    /// halves to leave the host's store buffer.
     #[inline(always)]
     pub fn pair(&self, low: u8) -> u16 {
         u16::from_le_bytes([self.data[usize::from(low)], self.data[usize::from(low | 1)]])

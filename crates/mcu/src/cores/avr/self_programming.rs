@@ -1,7 +1,6 @@
 //! `SPM`, and loads and fetches while the flash is not as always.
 
-use super::execute::InstructionStart;
-use super::memory::BailOut;
+use super::memory::{BailOut, InstructionStart};
 use super::registers::Avr;
 use crate::fuses::LOCK;
 use crate::machine::Machine;
@@ -21,7 +20,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
     ) -> Result<(), BailOut> {
         let page = if self.core.instruction_set.extended_load { self.core.rampz } else { 0 };
         let address = u32::from(page) << 16 | u32::from(self.core.pair(30));
-        // Where there is a boot section, "the SPM instruction can only be executed from there" (DS40002061, 27.3.2).
+        // Where there is a boot section, "the SPM instruction can only be executed from there"
+        // (DS40002061, 27.3.2).
         if self.core.programmed.boot_section().is_some_and(|start| at.pc * 2 < start) {
             let what = "SPM outside the boot section has no effect: the fuses BOOTSZ say where that begins";
             return self.flash_fault(at.pc, address, what);
@@ -78,7 +78,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         value.map_or_else(|| self.flash_fault(at.pc, address, what), Ok)
     }
 
-    /// Whether the instruction at a word address is in flash that cannot be read now: the fault is then kept.
+    /// Returns true if the instruction at a word address is in flash that cannot be read now; the
+    /// fault is then kept.
     #[inline(always)]
     pub(super) fn fetches_closed_flash(&mut self, pc: u32) -> bool {
         match self.bus.events.flash_view {

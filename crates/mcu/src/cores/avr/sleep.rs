@@ -1,12 +1,12 @@
 //! Sleep modes: what they stop, and how long it takes to wake from them.
 //!
-//! ATmega328P data sheet DS40002061, chapters 9 (start-up times) and 10 (table 10-1, active clock domains and wake-up sources). In all
-//! modes but idle the I/O clock stands still: timers keep their counts and outputs. Interrupts that are requested in spite of that
-//! wake the core: those of pins, the watchdog, in ADC noise reduction the converter and the EEPROM.
+//! ATmega328P data sheet DS40002061, chapters 9 (start-up times) and 10 (table 10-1, active clock
+//! domains and wake-up sources). In all modes but idle the I/O clock stands still: timers keep
+//! their counts and outputs. Interrupts that are requested in spite of that wake the core: those of
+//! pins, the watchdog, in ADC noise reduction the converter and the EEPROM.
 
-use super::execute::InstructionStart;
 use super::fuses::StartUp;
-use super::memory::BailOut;
+use super::memory::{BailOut, InstructionStart};
 use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;
@@ -18,7 +18,7 @@ use super::decode::Opcode;
 /// The sleep modes, by their names in target files.
 pub(super) const SLEEP_MODES: [&str; 6] =
     ["idle", "adc-noise-reduction", "power-down", "power-save", "standby", "extended-standby"];
-/// Places in [`SLEEP_MODES`].
+/// Indices in [`SLEEP_MODES`].
 const IDLE: usize = 0;
 const ADC_NOISE_REDUCTION: usize = 1;
 const POWER_DOWN: usize = 2;
@@ -94,7 +94,8 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         Ok(())
     }
 
-    /// Why it cannot sleep so: what is under way that the mode would stop, and of which the data sheet does not say what becomes of it.
+    /// Returns the reason for which the core cannot sleep in a mode: the mode would stop a module's
+    /// work, with an outcome that the data sheet leaves open, or the start-up time is unknown.
     fn refused(&self, mode: usize) -> Option<String> {
         let stopped: &[&str] = match mode {
             IDLE => &[],

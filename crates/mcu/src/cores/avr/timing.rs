@@ -1,7 +1,8 @@
 //! Cycles of the instructions.
 //!
-//! AVR Instruction Set Manual, DS40002198, the columns "AVRe" of the instruction set summary, for parts with internal
-//! SRAM. A program counter of 22 bits (parts with more than 64 k words) takes calls, returns and interrupts a cycle longer.
+//! AVR Instruction Set Manual, DS40002198, the columns "AVRe" of the instruction set summary, for
+//! parts with internal SRAM. A program counter of 22 bits (parts with more than 64 k words) takes
+//! calls, returns and interrupts a cycle longer.
 
 use super::decode::{Opcode, is_wide};
 
@@ -27,7 +28,7 @@ const SHORT_CALL: u64 = 3;
 const LONG_CALL: u64 = 4;
 /// `RET`, `RETI`, alike.
 const RETURN: u64 = 4;
-/// What a taken branch adds to its one cycle, and a skip adds for each word that it skips.
+/// Cycles that a taken branch adds to its one, and a skip for each word that it skips.
 pub(super) const TAKEN: u64 = 1;
 /// Cycles of an instruction, of a branch or skip while it is not taken.
 #[inline(always)]
@@ -49,13 +50,13 @@ pub(super) const fn cycles<const WORDS: usize>(kind: Opcode) -> u64 {
     }
 }
 
-/// Entering an interrupt: ATmega328P data sheet DS40002061, 7.7.1; ATmega128 data sheet 2467, "Interrupt Response
-/// Time"; ATmega2560 data sheet 2549Q, 7.8.1, five cycles.
+/// Entering an interrupt: ATmega328P data sheet DS40002061, 7.7.1; ATmega128 data sheet 2467,
+/// "Interrupt Response Time"; ATmega2560 data sheet 2549Q, 7.8.1, five cycles.
 pub(super) const fn interrupt(words: usize) -> u64 {
     if is_wide(words) { 5 } else { 4 }
 }
 
-/// What an interrupt takes longer that wakes the core (same sections).
+/// Cycles that an interrupt takes longer if it wakes the core (same sections).
 pub(super) const fn wake(words: usize) -> u64 {
     interrupt(words)
 }

@@ -1,7 +1,7 @@
 //! The arithmetic of the instructions, as the pseudocode of DDI 0403E (A2.2, chapter A7) has it.
 
-/// Shifts by an immediate: `kind` 0 LSL, 1 LSR, 2 ASR, 3 ROR, 4 RRX (`amount` as decoded: 32 where the encoding
-/// means it).
+/// Shifts by an immediate: `kind` 0 LSL, 1 LSR, 2 ASR, 3 ROR, 4 RRX (`amount` as decoded: 32 where
+/// the encoding means it).
 #[inline(always)]
 pub(super) fn shift(value: u32, kind: u8, amount: u32, carry: bool) -> u32 {
     match kind {
@@ -87,8 +87,9 @@ pub(super) fn half(value: u32, top: bool) -> i32 {
     if top { value as i32 >> 16 } else { i32::from(value as i16) }
 }
 
-/// The parallel additions and subtractions (A7.7: SADD8 and its kin): result and, for the plain signed and unsigned
-/// ones, GE. `operation`: 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `prefix`: 0 S, 1 Q, 2 SH, 3 U, 4 UQ, 5 UH.
+/// The parallel additions and subtractions (A7.7: SADD8 and its kin): result and, for the plain
+/// signed and unsigned ones, GE. `operation`: 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX;
+/// `prefix`: 0 S, 1 Q, 2 SH, 3 U, 4 UQ, 5 UH.
 pub(super) fn parallel(operation: u32, prefix: u8, n: u32, m: u32) -> (u32, Option<u8>) {
     let signed = prefix < 3;
     let lane = |value: u32, index: u32, width: u32| -> i32 {
@@ -103,7 +104,8 @@ pub(super) fn parallel(operation: u32, prefix: u8, n: u32, m: u32) -> (u32, Opti
     let (width, lanes) = if operation & 3 == 0 { (8, 4) } else { (16, 2) };
     let (mut result, mut ge) = (0u32, 0u8);
     for index in 0..lanes {
-        // ASX adds in the top half and subtracts in the bottom one, SAX the other way round; both cross over m.
+        // ASX adds in the top half and subtracts in the bottom one, SAX the other way round; both
+        // cross over m.
         let cross = operation & 3 == 2;
         let subtract = if cross { (index == 0) == (operation == 2) } else { operation & 4 != 0 };
         let a = lane(n, index, width);

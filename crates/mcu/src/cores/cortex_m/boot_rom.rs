@@ -1,13 +1,18 @@
-//! What stands in place of the RP2040's boot ROM: how a reset hands over to the program, and the functions that programs call. RP2040
-//! datasheet, section 2.8. The code and the tables here are our own: what a function takes is an estimate of what the ROM's takes.
+//! Replacement of the RP2040's boot ROM: a reset's start of the program, and the functions that
+//! programs call.
 //!
-//! A reset begins where the ROM has found a second stage in the flash: its 256 bytes are at the end of the RAM, and run. Where the
-//! flash is empty, a program in RAM begins as the ROM's USB loader would begin it.
+//! Source: RP2040 datasheet, section 2.8. The code and the tables here are our own, so the time of
+//! a function is an estimate of the ROM's.
+//!
+//! A reset begins where the ROM has found a second stage in the flash: its 256 bytes are at the end
+//! of the RAM, and run. Where the flash is empty, a program in RAM begins as the ROM's USB loader
+//! would begin it.
 
 use super::memory::Memory;
 use crate::{MemoryKind, Part};
 
-/// Bytes of the second stage, and where in it the checksum of the others is. The ROM's stack begins below it.
+/// Bytes of the second stage, and where in it the checksum of the others is. The ROM's stack begins
+/// below it.
 const STAGE_2: u32 = 256;
 const CHECKSUM: usize = 252;
 
@@ -17,7 +22,8 @@ const DATA_TABLE: u32 = 0x480;
 const CODE: u32 = 0x20;
 /// Tables of 256 bytes: bits set, bits reversed, leading zeros, trailing zeros of a byte.
 const BYTE_TABLES: u32 = 0x1000;
-/// Of single and of double precision; the byte two before each is their number of words (section 2.8.2.2).
+/// Of single and of double precision; the byte two before each is their number of words (section
+/// 2.8.2.2).
 const FLOAT_TABLE: u32 = 0x1500;
 const DOUBLE_TABLE: u32 = 0x1600;
 const FLOAT_FUNCTIONS: u32 = 32;
@@ -46,20 +52,22 @@ const CTZ32: &[u16] = &[
     0x2313, 0x021b, 0x2200, 0x0401, 0xd101, 0x3210, 0x0c00, 0x0601, 0xd101, 0x3208, 0x0a00, 0xb2c0, 0x5c18,
     0x1880, 0x4770,
 ];
-/// R0 where to, R1 the byte, R2 how many; up to a word's boundary by bytes, then four words and one word at a time, then by bytes.
+/// R0 where to, R1 the byte, R2 how many; up to a word's boundary by bytes, then four words and one
+/// word at a time, then by bytes.
 const MEMSET: &[u16] = &[
     0xb571, 0xb2c9, 0x020b, 0x4319, 0x040b, 0x4319, 0x2a00, 0xd017, 0x0783, 0xd003, 0x7001, 0x3001, 0x3a01,
     0xe7f7, 0x000b, 0x000c, 0x000d, 0x3a10, 0xd301, 0xc03a, 0xe7fb, 0x3210, 0x3a04, 0xd301, 0xc002, 0xe7fb,
     0x3204, 0xd003, 0x7001, 0x3001, 0x3a01, 0xd1fb, 0xbd71,
 ];
-/// R0 where to, R1 where from, R2 how many; in the same way where both are equally far from a word's boundary, else by bytes.
+/// R0 where to, R1 where from, R2 how many; in the same way where both are equally far from a
+/// word's boundary, else by bytes.
 const MEMCPY: &[u16] = &[
     0xb571, 0x0003, 0x404b, 0x079b, 0xd115, 0x2a00, 0xd01b, 0x0783, 0xd005, 0x780b, 0x7003, 0x3001, 0x3101,
     0x3a01, 0xe7f5, 0x3a10, 0xd302, 0xc978, 0xc078, 0xe7fa, 0x3210, 0x3a04, 0xd302, 0xc908, 0xc008, 0xe7fa,
     0x3204, 0x2a00, 0xd005, 0x780b, 0x7003, 0x3001, 0x3101, 0x3a01, 0xd1f9, 0xbd71,
 ];
 
-/// What is here: the codes of each, and its instructions (section 2.8.3).
+/// Functions that exist: the codes of each, and its instructions (section 2.8.3).
 const FUNCTIONS: [(&[&[u8; 2]], &[u16]); 6] = [
     (&[b"P3"], POPCOUNT32),
     (&[b"R3"], REVERSE32),
@@ -69,7 +77,7 @@ const FUNCTIONS: [(&[&[u8; 2]], &[u16]); 6] = [
     (&[b"MC", b"C4"], MEMCPY),
 ];
 
-/// What is not, by code and name.
+/// Functions that are refused, by code and name.
 const ABSENT: [(&[u8; 2], &str); 11] = [
     (b"UB", "reset_to_usb_boot"),
     (b"WV", "wait_for_vector"),
@@ -154,7 +162,7 @@ impl BootRom {
         Ok(Some(BootRom { flash, ram: ram.start, ram_end: ram.start + ram.size }))
     }
 
-    /// What is at an address in ROM and is refused.
+    /// Returns the name of the refused function at an address in ROM.
     pub fn refused(&self, pc: u32) -> Option<String> {
         let index = (pc.checked_sub(REFUSED)? / 2) as usize;
         let single = index.checked_sub(ABSENT.len());
@@ -167,17 +175,18 @@ impl BootRom {
         Some(format!("the boot ROM's function {name} is not modelled"))
     }
 
-    /// How the program begins, and what is copied to the end of the RAM for it.
+    /// Returns the program's start, and the bytes that the ROM copies to the end of the RAM for it.
     ///
     /// # Errors
-    /// Why the ROM would find nothing to run.
+    /// The ROM would find nothing to run, for the stated reason.
     pub fn start(&self, memory: &Memory) -> Result<(Start, Vec<u8>), &'static str> {
         let mut stage = [0; STAGE_2 as usize];
         memory.peek(self.flash, &mut stage);
         let below = self.ram_end - STAGE_2;
         if stage.iter().any(|byte| *byte != 0xff) {
             let [.., a, b, c, d] = stage;
-            // Where the linker has but filled its place, the tool that makes the image for the flash writes the checksum.
+            // Where the linker has but filled its place, the tool that makes the image for the
+            // flash writes the checksum.
             let filled = [a, b, c] == [b, c, d];
             if !filled && u32::from_le_bytes([a, b, c, d]) != checksum(&stage[..CHECKSUM]) {
                 return Err(
@@ -199,7 +208,8 @@ impl BootRom {
     }
 }
 
-/// Section 2.8.1.3.1: CRC32 with the polynomial 0x04c11db7, from all ones, nothing reflected or inverted.
+/// Section 2.8.1.3.1: CRC32 with the polynomial 0x04c11db7, from all ones, nothing reflected or
+/// inverted.
 fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte) << 24, |sum, _| {

@@ -35,7 +35,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             .then(|| self.architecture(self.core.state.pc, address, "misaligned access"))
     }
 
-    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the Cortex-M4 TRM).
+    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the
+    /// Cortex-M4 TRM).
     fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
         let base = match address >> 25 {
             0x11 if self.core.bit_band => 0x2000_0000,
@@ -46,7 +47,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some((base + (offset >> 5), offset >> 2 & 7))
     }
 
-    /// An access through a bit-band alias: the fault that kept it from the word behind names both addresses.
+    /// An access through a bit-band alias: the fault that kept it from the word behind names both
+    /// addresses.
     fn aliased<V>(&mut self, alias: u32, done: Option<V>) -> Option<V> {
         if done.is_none() {
             self.fault = self.fault.take().map(|fault| Fault::BitBand { alias, fault: Box::new(fault) });
@@ -54,8 +56,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         done
     }
 
-    /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the STM32F7 has at its ITCM bus are the core's
-    /// alone (RM0090, section 2.3.1; RM0410, section 2.1).
+    /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the
+    /// STM32F7 has at its ITCM bus are the core's alone (RM0090, section 2.3.1; RM0410, section
+    /// 2.1).
     pub(super) fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
         let &BusAccess { address, size, value, .. } = access;
         if address >= REGISTERS {
@@ -100,7 +103,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         self.cycles += u64::from(self.core.timing.wait_on_bus(waits, store));
     }
 
-    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
+    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been
+    /// published.
     #[cold]
     #[inline(never)]
     pub(super) fn read_slow<O: Observer>(
@@ -245,18 +249,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 written => written,
             }
         } else if self.core.timing.registers().contains(&address) {
-            let written = self.core.timing.write_register(address, size, value, pc);
-            let (apb1, apb2) = self.core.timing.bus_dividers();
-            self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
-            let (hclk_hz, usb_hz) = self.core.timing.clock48();
-            self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
-            let (clock_hz, in_reset) = self.core.timing.rtc_clock();
-            self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
-            self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
-            if let Some(clock_hz) = self.core.timing.core_clock_hz() {
-                self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
-            }
-            written
+            self.write_clock_register(address, size, value, observer)
         } else {
             let written = self.bus.write(address, size, value, self.cycles, pc, dynamic(observer));
             self.wait_on_bridge(address, true);
@@ -270,5 +263,28 @@ impl<T: Timing> Machine<CortexM<T>> {
             Ok(()) => Some(()),
             Err(fault) => self.refuse(fault),
         }
+    }
+
+    /// A write of the registers of flash interface and clocks, and the clocks that follow from it.
+    fn write_clock_register<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        observer: &mut O,
+    ) -> Result<(), Fault> {
+        let pc = self.core.state.pc;
+        let written = self.core.timing.write_register(address, size, value, pc);
+        let (apb1, apb2) = self.core.timing.bus_dividers();
+        self.bus.update_clocks(ClockUpdate::Buses { apb1, apb2 }, self.cycles);
+        let (hclk_hz, usb_hz) = self.core.timing.usb_clock();
+        self.bus.update_clocks(ClockUpdate::Usb { hclk_hz, usb_hz }, self.cycles);
+        let (clock_hz, in_reset) = self.core.timing.rtc_clock();
+        self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
+        self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
+        if let Some(clock_hz) = self.core.timing.core_clock_hz() {
+            self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
+        }
+        written
     }
 }

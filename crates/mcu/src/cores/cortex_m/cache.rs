@@ -1,5 +1,7 @@
-//! Sets of lines with replacement: the STM32's flash accelerators and the caches of the Cortex-M7. Only which lines
-//! are there is kept; the bytes are always the memory's own.
+//! Sets of lines with replacement.
+//!
+//! They are the flash accelerator of the STM32F7 and the caches of its Cortex-M7. A set knows only
+//! which lines are there; the bytes are always the memory's own.
 
 /// A cache of `sets` times `ways` lines. The least recently used line of a set is replaced.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ impl Cache {
         ((line & self.set_mask) as usize * self.ways, line + 1)
     }
 
-    /// Whether the line with `address` is there; if so it is now the most recently used.
+    /// Returns true if the line with `address` is there; it then becomes the most recently used.
     #[inline]
     pub fn hit(&mut self, address: u32) -> bool {
         let (first, tag) = self.slots(address);
@@ -49,7 +51,8 @@ impl Cache {
         true
     }
 
-    /// Puts the line with `address` in, as the most recently used. Whether the line that made room was dirty.
+    /// Puts the line with `address` in, as the most recently used. Whether the line that made room
+    /// was dirty.
     pub fn fill(&mut self, address: u32) -> bool {
         let (first, tag) = self.slots(address);
         let last = first + self.ways;
@@ -78,8 +81,9 @@ impl Cache {
         self.maintain_slot(first + way, clean, invalidate)
     }
 
-    /// Cleans and drops the line in `way` of `set`: which way a line is in is not kept, so the ways are counted in
-    /// the order of last use. A program that goes through all ways of a set, as they all do, sees no difference.
+    /// Cleans and drops the line in `way` of `set`: which way a line is in is not kept, so the ways
+    /// are counted in the order of last use. A program that goes through all ways of a set, as they
+    /// all do, sees no difference.
     pub fn maintain_set_way(&mut self, set: u32, way: usize, clean: bool, invalidate: bool) -> bool {
         let slot = (set & self.set_mask) as usize * self.ways + way % self.ways;
         self.maintain_slot(slot, clean, invalidate)

@@ -1,4 +1,6 @@
-//! The decoded program: a slot for each halfword of each memory, filled when execution first comes there.
+//! Decoded program.
+//!
+//! It has a slot for each halfword of each memory, filled when execution first comes there.
 
 use super::decode::{self, Architecture};
 use super::memory::{Memory, View};
@@ -37,11 +39,12 @@ impl Region {
     }
 }
 
-/// After each region lie this many slots that are never filled, so that running off its end is noticed.
+/// After each region lie this many slots that are never filled, so that running off its end is
+/// noticed.
 const MARGIN: usize = 2;
 
-/// How far before a changed byte a decoded instruction may begin that depends on it: an IT instruction with four
-/// 32-bit instructions after it.
+/// Bytes before a changed byte at which a decoded instruction may begin that depends on it: an IT
+/// instruction with four 32-bit instructions after it.
 const REACH: u32 = 18;
 
 pub(super) struct Code<T: Timing> {
@@ -90,9 +93,10 @@ impl<T: Timing> Code<T> {
     fn blank(length: usize) -> Vec<Slot<T::Note>> {
         let layout =
             Layout::array::<Slot<T::Note>>(length).unwrap_or_else(|_| unreachable!("a few megabytes"));
-        // SAFETY: the layout is that of `length` slots and not empty, for every part has memory. Zero is
-        // `Opcode::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory that the system
-        // hands out zeroed is not touched before it is used, which matters at 16 bytes and more a halfword.
+        // SAFETY: the layout is that of `length` slots and not empty, for every part has memory.
+        // Zero is `Opcode::Undecoded` and valid in the other fields of `Op`, and `Note` promises
+        // the rest. Memory that the system hands out zeroed is not touched before it is used, which
+        // matters at 16 bytes and more a halfword.
         unsafe {
             let slots = alloc_zeroed(layout);
             if slots.is_null() {
@@ -121,7 +125,7 @@ impl<T: Timing> Code<T> {
         self.barred = barred;
     }
 
-    /// Whether the MPU forbids the execution of what is at an address.
+    /// Returns true if the MPU forbids execution at an address.
     pub fn barred(&self, address: u32) -> bool {
         self.barred.iter().any(|range| range.contains(&address))
     }
@@ -141,17 +145,19 @@ impl<T: Timing> Code<T> {
 
     /// The slot at an index.
     ///
-    /// A copy would go through the stack, and the dispatcher would wait for it: hence a reference that the borrow
-    /// checker does not tie to the table.
+    /// A copy would go through the stack, and the dispatcher would wait for it: hence a reference
+    /// that the borrow checker does not tie to the table.
     ///
     /// # Safety
-    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was filled. Nothing that
-    /// changes the table ([`Code::fill`], [`Code::invalidate`], [`Code::mark`], [`Code::unmark`], [`Code::clear`]) may
-    /// be called as long as the reference is used.
+    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was
+    /// filled. Nothing that changes the table ([`Code::fill`], [`Code::invalidate`],
+    /// [`Code::mark`], [`Code::unmark`], [`Code::clear`]) may be called as long as the reference is
+    /// used.
     #[inline(always)]
     pub unsafe fn slot<'a>(&self, index: usize) -> &'a Slot<T::Note> {
         debug_assert!(index < self.slots.len());
-        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table; the caller sees to the lifetime.
+        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table; the caller sees to
+        // the lifetime.
         unsafe { &*self.slots.as_ptr().add(index) }
     }
 
@@ -161,8 +167,9 @@ impl<T: Timing> Code<T> {
         marked.map_or_else(|| self.slots[index].op, |(_, op)| *op)
     }
 
-    /// Decodes the instruction at `index` with this ITSTATE, and, if it is IT or in its block, those that the block
-    /// holds after it. False where the instruction does not lie wholly in the region, or must not be executed.
+    /// Decodes the instruction at `index` with this ITSTATE, and, if it is IT or in its block,
+    /// those that the block holds after it. False where the instruction does not lie wholly in the
+    /// region, or must not be executed.
     pub fn fill(
         &mut self,
         memory: &Memory,
@@ -217,37 +224,38 @@ impl<T: Timing> Code<T> {
         }
     }
 
-    /// Whether the run is to end before the instruction at an address.
+    /// Returns true if the run is to end before the instruction at an address.
     pub fn is_marked(&self, address: u32) -> bool {
         let index = self.region(address).and_then(|region| region.index(address));
         self.stops.iter().any(|(at, _)| Some(*at) == index)
     }
 
-    /// Whether the byte at `offset` of the memory may belong to decoded code in RAM.
+    /// Returns true if the word at `offset` of the memory may belong to decoded code in RAM.
     #[inline(always)]
     pub fn covers(&self, offset: usize) -> bool {
         offset < self.high && offset + 4 > self.low
     }
 
-    /// Whether any of `size` bytes from `offset` may belong to decoded code in RAM.
+    /// Returns true if any of `size` bytes from `offset` may belong to decoded code in RAM.
     pub fn overlaps(&self, offset: usize, size: usize) -> bool {
         offset < self.high && offset + size > self.low
     }
 
-    /// `size` bytes at `offset` have been changed by an instruction; [`Code::settle`] acts on it when the instruction
-    /// is done with.
+    /// `size` bytes at `offset` have been changed by an instruction; [`Code::invalidate_changed`]
+    /// acts on it when the instruction is done with.
     pub fn changed(&mut self, offset: usize, size: u32) {
         self.changes.push((offset, size));
     }
 
     /// Decodes anew what instructions have changed.
-    pub fn settle(&mut self) {
+    pub fn invalidate_changed(&mut self) {
         while let Some((offset, size)) = self.changes.pop() {
             self.invalidate(offset, size);
         }
     }
 
-    /// `size` bytes at `offset` of the memory have changed: what was decoded from them is decoded anew.
+    /// `size` bytes at `offset` of the memory have changed: what was decoded from them is decoded
+    /// anew.
     #[cold]
     pub fn invalidate(&mut self, offset: usize, size: u32) {
         for region in self.regions.clone() {

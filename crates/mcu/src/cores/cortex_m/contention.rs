@@ -1,9 +1,11 @@
 //! The core and a DMA controller at the bus matrix of an STM32, when both want the same RAM.
 //!
-//! RM0090 section 2.1 (RM0008 section 3.1, RM0091 section 2.1, RM0432 section 2.1): masters that want one slave are served round robin, and the
-//! other waits for a cycle. What the core wants is taken from the instruction that is next when the controller makes its access: its data,
-//! or the instruction itself where that lies in RAM. That is an estimate, because the access falls between two instructions; the flash, the
-//! bridges to the peripherals and the Cortex-M7's RAMs are left out.
+//! RM0090 section 2.1 (RM0008 section 3.1, RM0091 section 2.1, RM0432 section 2.1): masters that
+//! want one slave are served round robin, and the other waits for a cycle. What the core wants is
+//! taken from the instruction that is next when the controller makes its access: its data, or the
+//! instruction itself where that lies in RAM. That is an estimate, because the access falls between
+//! two instructions; the flash, the bridges to the peripherals and the Cortex-M7's RAMs are left
+//! out.
 
 use super::code::decode_at;
 use super::op::{Op, Opcode};
@@ -27,7 +29,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         Contention { core: u64::from(!core_first), controller: u64::from(core_first) }
     }
 
-    /// The RAM at the bus matrix that an address lies in, and whether in its second bank, which is a slave of its own.
+    /// The RAM at the bus matrix that an address lies in, and whether in its second bank, which is
+    /// a slave of its own.
     fn slave(&self, address: u32) -> Option<(u32, bool)> {
         if self.part.core == CoreName::CortexM7 {
             return None;
@@ -37,7 +40,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some((memory.start, second))
     }
 
-    /// Where the next instruction has its data, if it has any.
+    /// Returns the data address of the next instruction, if it has one.
     fn next_data(&self) -> Option<u32> {
         let core = &self.core;
         let op = decode_at(&core.memory, core.architecture, core.state.pc, 0)?;
@@ -48,7 +51,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some(base.wrapping_add(self.offset(&op)))
     }
 
-    /// What an instruction adds to its base register.
+    /// Returns the offset that an instruction adds to its base register.
     fn offset(&self, op: &Op) -> u32 {
         use Opcode::*;
         match op.inner {

@@ -1,4 +1,4 @@
-//! What each instruction does with data.
+//! Data flow of each instruction.
 
 mod float;
 
@@ -8,66 +8,66 @@ use super::memory::Memory;
 use super::op::{Op, Opcode};
 use super::registers::{CortexM, FIRST_FLOAT};
 use super::timing::Timing;
-use crate::dataflow::{Alias, CoreDataflow, Dataflow, Places, Shape};
+use crate::dataflow::{Alias, CoreDataflow, Dataflow, Locations, Propagation};
 
 /// N and Z, which all instructions set together.
-const NZ: Places = Places::one(16);
-const C: Places = Places::one(17);
-const V: Places = Places::one(18);
-const Q: Places = Places::one(19);
-const GE: Places = Places::one(20);
-const NZCV: Places = NZ.with(C).with(V);
+const NZ: Locations = Locations::one(16);
+const C: Locations = Locations::one(17);
+const V: Locations = Locations::one(18);
+const Q: Locations = Locations::one(19);
+const GE: Locations = Locations::one(20);
+const NZCV: Locations = NZ.with(C).with(V);
 /// FPSCR: N, Z, C, V; the cumulative flags; the modes.
-const FLOAT_NZCV: Places = Places::one(21);
-const CUMULATIVE: Places = Places::one(22);
-const MODES: Places = Places::one(23);
-const FPSCR: Places = FLOAT_NZCV.with(CUMULATIVE).with(MODES);
+const FLOAT_NZCV: Locations = Locations::one(21);
+const CUMULATIVE: Locations = Locations::one(22);
+const MODES: Locations = Locations::one(23);
+const FPSCR: Locations = FLOAT_NZCV.with(CUMULATIVE).with(MODES);
 /// The other special registers.
-const SPECIAL: Places = Places::one(24);
-const TEMPORARY: Places = Places::TEMPORARY;
+const SPECIAL: Locations = Locations::one(24);
+const TEMPORARY: Locations = Locations::TEMPORARY;
 const LR: u8 = 14;
 
 /// A core register; the program counter is public.
-fn r(number: u8) -> Places {
-    if number < 15 { Places::one(number) } else { Places::NONE }
+fn r(number: u8) -> Locations {
+    if number < 15 { Locations::one(number) } else { Locations::NONE }
 }
 
 /// A register of the floating-point unit.
-fn s(number: u8) -> Places {
-    Places::one(32 + (number & 31))
+fn s(number: u8) -> Locations {
+    Locations::one(32 + (number & 31))
 }
 
 /// Core registers, a bit each.
-fn list(registers: u16) -> Places {
-    Places(u64::from(registers & 0x7fff))
+fn list(registers: u16) -> Locations {
+    Locations(u64::from(registers & 0x7fff))
 }
 
 /// Bits of a register, by its index in [`super::registers::REGISTERS`].
-fn places(register: usize, bits: u32, _bank: u8) -> Places {
-    let of = |mask: u32, places: Places| if bits & mask != 0 { places } else { Places::NONE };
+fn locations(register: usize, bits: u32, _bank: u8) -> Locations {
+    let of = |mask: u32, locations: Locations| if bits & mask != 0 { locations } else { Locations::NONE };
     match register {
         0..15 => r(register as u8),
-        15 => Places::NONE,
+        15 => Locations::NONE,
         16 => {
             let nzcv = of(0xc000_0000, NZ) | of(1 << 29, C) | of(1 << 28, V);
             nzcv | of(1 << 27, Q) | of(0xf << 16, GE)
         }
         // Stack pointers and masks.
-        17..FIRST_FLOAT => Places::NONE,
+        17..FIRST_FLOAT => Locations::NONE,
         _ if register - FIRST_FLOAT < 32 => s((register - FIRST_FLOAT) as u8),
         _ => of(0xf000_0000, FLOAT_NZCV) | of(0x9f, CUMULATIVE) | of(0x07c0_0000, MODES),
     }
 }
 
-/// What a condition looks at.
-fn condition(code: u8) -> Places {
+/// Flags that a condition code tests.
+fn condition(code: u8) -> Locations {
     match code >> 1 {
         0 | 2 => NZ,
         1 => C,
         3 => V,
         4 => C | NZ,
         5 | 6 => NZ | V,
-        _ => Places::NONE,
+        _ => Locations::NONE,
     }
 }
 
@@ -89,8 +89,8 @@ impl<T: Timing> CortexM<T> {
             aliases.push(Alias { range: 0x2200_0000..0x2400_0000, of: 0x2000_0000, shift: 5 });
         }
         let describe = move |pc| describe(&memory, &timing, architecture, pc);
-        let mut core = CoreDataflow::new(Box::new(describe), places);
-        core.stacked = vec![r(0), r(1), r(2), r(3), r(12), r(LR), Places::NONE, NZCV | Q | GE];
+        let mut core = CoreDataflow::new(Box::new(describe), locations);
+        core.stacked = vec![r(0), r(1), r(2), r(3), r(12), r(LR), Locations::NONE, NZCV | Q | GE];
         core.saved = (0..16).fold(NZCV | Q | GE | FPSCR, |all, number| all | s(number));
         core.aliases = aliases;
         core
@@ -118,7 +118,8 @@ fn describe<T: Timing>(
     described
 }
 
-/// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time depends on its operands.
+/// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time
+/// depends on its operands.
 fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     use Opcode::*;
     let mut flow = Dataflow::default();
@@ -140,7 +141,8 @@ fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     Some(flow)
 }
 
-/// Whether nothing but the result tells that the condition failed: data processing in a cycle. A load or store also tells by its access.
+/// Returns true if only the result shows that the condition failed: data processing in one cycle. A
+/// load or store shows it by its access, too.
 fn takes_as_long_skipped(op: &Op) -> bool {
     use Opcode::*;
     let operands = op.operands();
@@ -154,31 +156,31 @@ fn takes_as_long_skipped(op: &Op) -> bool {
         && !matches!(op.inner, B | Loop | Bl | LdmPc | LdrPc | LdrSp)
 }
 
-/// How the shift of a second operand moves its bytes.
-fn shifted(kind: u8, amount: u32) -> Shape {
+/// Shift of a second operand, as it moves the operand's bytes.
+fn shifted(kind: u8, amount: u32) -> Propagation {
     let amount = amount.min(255) as u8;
     match kind {
-        0 => Shape::Left(amount),
-        1 => Shape::Right(amount),
-        2 => Shape::SignedRight(amount),
-        3 => Shape::Rotated(amount),
-        _ => Shape::Mixed,
+        0 => Propagation::Left(amount),
+        1 => Propagation::Right(amount),
+        2 => Propagation::SignedRight(amount),
+        3 => Propagation::Rotated(amount),
+        _ => Propagation::Mixed,
     }
 }
 
 /// The bytes of a constant that are not `neutral`.
-fn bytes_other_than(constant: u32, neutral: u8) -> Shape {
-    Shape::Masked(u32::from_le_bytes(
+fn bytes_other_than(constant: u32, neutral: u8) -> Propagation {
+    Propagation::Masked(u32::from_le_bytes(
         constant.to_le_bytes().map(|byte| if byte == neutral { 0 } else { 0xff }),
     ))
 }
 
 /// The result is in [`TEMPORARY`]: flags and destination get it.
-fn result(flow: &mut Dataflow, to: Places, nz: bool) {
+fn result(flow: &mut Dataflow, to: Locations, nz: bool) {
     if nz {
-        flow.mixes(TEMPORARY, NZ);
+        flow.depends_on_all(TEMPORARY, NZ);
     }
-    flow.moves(TEMPORARY, to, Shape::Bytes);
+    flow.moves(TEMPORARY, to, Propagation::Bytes);
 }
 
 /// AND to SBC, moves and shifts: whether it is one.
@@ -193,22 +195,22 @@ fn data_processing(flow: &mut Dataflow, op: &Op) -> bool {
         BicImm | BicImmS => logic(flow, n, bytes_other_than(op.imm, 0xff), constant_carry(op), d, sets),
         OrrImm | OrrImmS => logic(flow, n, bytes_other_than(op.imm, 0xff), constant_carry(op), d, sets),
         OrnImm | OrnImmS => logic(flow, n, bytes_other_than(op.imm, 0), constant_carry(op), d, sets),
-        EorImm | EorImmS | TeqImm => logic(flow, n, Shape::Bytes, constant_carry(op), d, sets),
+        EorImm | EorImmS | TeqImm => logic(flow, n, Propagation::Bytes, constant_carry(op), d, sets),
         MovImm | MovImmS | MvnImm | MvnImmS => {
-            logic(flow, Places::NONE, Shape::Bytes, constant_carry(op), d, sets);
+            logic(flow, Locations::NONE, Propagation::Bytes, constant_carry(op), d, sets);
         }
         EorReg | EorRegS | BicReg | BicRegS if same => {
-            logic(flow, Places::NONE, Shape::Bytes, None, d, sets);
+            logic(flow, Locations::NONE, Propagation::Bytes, None, d, sets);
         }
         AndReg | AndRegS | TstReg | BicReg | BicRegS | OrrReg | OrrRegS | EorReg | EorRegS => {
-            logic(flow, n | m, Shape::Bytes, None, d, sets);
+            logic(flow, n | m, Propagation::Bytes, None, d, sets);
         }
-        MovReg | MovRegS | MovSp | MvnReg | MvnRegS => logic(flow, m, Shape::Bytes, None, d, sets),
+        MovReg | MovRegS | MovSp | MvnReg | MvnRegS => logic(flow, m, Propagation::Bytes, None, d, sets),
         AndShift | AndShiftS | TstShift | BicShift | BicShiftS | OrrShift | OrrShiftS | OrnShift
         | OrnShiftS | EorShift | EorShiftS | TeqShift => shifted_logic(flow, op, n, d, sets),
-        MvnShift | MvnShiftS => shifted_logic(flow, op, Places::NONE, d, sets),
+        MvnShift | MvnShiftS => shifted_logic(flow, op, Locations::NONE, d, sets),
         AddImm | AddImmS | SubImm | SubImmS | RsbImm | RsbImmS | CmpImm | CmnImm => sum(flow, n, d, sets),
-        SubReg | SubRegS | RsbReg | RsbRegS | CmpReg if same => sum(flow, Places::NONE, d, sets),
+        SubReg | SubRegS | RsbReg | RsbRegS | CmpReg if same => sum(flow, Locations::NONE, d, sets),
         AddReg | AddRegS | SubReg | SubRegS | RsbReg | RsbRegS | CmpReg | CmnReg => {
             sum(flow, n | m, d, sets);
         }
@@ -231,10 +233,10 @@ fn data_processing(flow: &mut Dataflow, op: &Op) -> bool {
         RorImm | RorImmS => shift(flow, op, 3, d, sets),
         Rrx | RrxS => shift(flow, op, 4, d, sets),
         LslReg | LslRegS | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
-            flow.mixes(n | m, TEMPORARY);
+            flow.depends_on_all(n | m, TEMPORARY);
             if sets {
                 // Without a shift C stays.
-                flow.mixes(TEMPORARY | C, C);
+                flow.depends_on_all(TEMPORARY | C, C);
             }
             result(flow, d, sets);
         }
@@ -243,21 +245,28 @@ fn data_processing(flow: &mut Dataflow, op: &Op) -> bool {
     true
 }
 
-/// What an immediate makes of C: nothing where it is kept.
-fn constant_carry(op: &Op) -> Option<Places> {
-    (op.a != 0).then_some(Places::NONE)
+/// Source of C after an immediate; `None` where C is kept.
+fn constant_carry(op: &Op) -> Option<Locations> {
+    (op.a != 0).then_some(Locations::NONE)
 }
 
-fn logic(flow: &mut Dataflow, from: Places, shape: Shape, carry: Option<Places>, d: Places, sets: bool) {
+fn logic(
+    flow: &mut Dataflow,
+    from: Locations,
+    shape: Propagation,
+    carry: Option<Locations>,
+    d: Locations,
+    sets: bool,
+) {
     flow.moves(from, TEMPORARY, shape);
     if let Some(carry) = carry.filter(|_| sets) {
-        flow.mixes(carry, C);
+        flow.depends_on_all(carry, C);
     }
     result(flow, d, sets);
 }
 
 fn shift_operand(flow: &mut Dataflow, op: &Op) {
-    let carry = if op.a == 4 { C } else { Places::NONE };
+    let carry = if op.a == 4 { C } else { Locations::NONE };
     flow.moves(r(op.m) | carry, TEMPORARY, shifted(op.a, op.imm));
 }
 
@@ -265,21 +274,21 @@ fn shift_operand(flow: &mut Dataflow, op: &Op) {
 fn shifted_carry(flow: &mut Dataflow, op: &Op, kind: u8) {
     let kept = kind == 0 && op.imm == 0;
     if !kept {
-        flow.mixes(r(op.m), C);
+        flow.depends_on_all(r(op.m), C);
     }
 }
 
-fn shifted_logic(flow: &mut Dataflow, op: &Op, n: Places, d: Places, sets: bool) {
+fn shifted_logic(flow: &mut Dataflow, op: &Op, n: Locations, d: Locations, sets: bool) {
     shift_operand(flow, op);
     if sets {
         shifted_carry(flow, op, op.a);
     }
-    flow.moves(n | TEMPORARY, TEMPORARY, Shape::Bytes);
+    flow.moves(n | TEMPORARY, TEMPORARY, Propagation::Bytes);
     result(flow, d, sets);
 }
 
-fn shift(flow: &mut Dataflow, op: &Op, kind: u8, d: Places, sets: bool) {
-    let carry = if kind == 4 { C } else { Places::NONE };
+fn shift(flow: &mut Dataflow, op: &Op, kind: u8, d: Locations, sets: bool) {
+    let carry = if kind == 4 { C } else { Locations::NONE };
     flow.moves(r(op.m) | carry, TEMPORARY, shifted(kind, op.imm));
     if sets {
         shifted_carry(flow, op, kind);
@@ -287,38 +296,38 @@ fn shift(flow: &mut Dataflow, op: &Op, kind: u8, d: Places, sets: bool) {
     result(flow, d, sets);
 }
 
-fn sum(flow: &mut Dataflow, from: Places, d: Places, sets: bool) {
-    flow.moves(from, TEMPORARY, Shape::Upward);
+fn sum(flow: &mut Dataflow, from: Locations, d: Locations, sets: bool) {
+    flow.moves(from, TEMPORARY, Propagation::Upward);
     if sets {
-        flow.mixes(from | TEMPORARY, NZCV);
+        flow.depends_on_all(from | TEMPORARY, NZCV);
     }
-    flow.moves(TEMPORARY, d, Shape::Bytes);
+    flow.moves(TEMPORARY, d, Propagation::Bytes);
 }
 
-fn sum_of_any(flow: &mut Dataflow, from: Places, d: Places, sets: bool) {
-    flow.mixes(from, TEMPORARY);
+fn sum_of_any(flow: &mut Dataflow, from: Locations, d: Locations, sets: bool) {
+    flow.depends_on_all(from, TEMPORARY);
     if sets {
-        flow.mixes(TEMPORARY, NZCV);
+        flow.depends_on_all(TEMPORARY, NZCV);
     }
-    flow.moves(TEMPORARY, d, Shape::Bytes);
+    flow.moves(TEMPORARY, d, Propagation::Bytes);
 }
 
 /// Fields, extensions, the order of bytes and bits, products: whether it is one.
-fn extraction(flow: &mut Dataflow, op: &Op, d: Places) -> bool {
+fn extraction(flow: &mut Dataflow, op: &Op, d: Locations) -> bool {
     use Opcode::*;
     let (n, m, a) = (r(op.n), r(op.m), r(op.a));
-    let low = |bytes: u32| Shape::Masked((1u64 << (8 * bytes)).wrapping_sub(1) as u32);
-    let rotation = Shape::Rotated(op.imm as u8 & 31);
+    let low = |bytes: u32| Propagation::Masked((1u64 << (8 * bytes)).wrapping_sub(1) as u32);
+    let rotation = Propagation::Rotated(op.imm as u8 & 31);
     match op.inner {
         Movt => flow.moves(d, d, low(2)),
         // The field is cleared, the rest stays; under a secret condition all of it is secret.
-        Bfc => flow.moves(d, d, Shape::Bytes),
+        Bfc => flow.moves(d, d, Propagation::Bytes),
         Bfi => {
-            flow.moves(n, TEMPORARY, Shape::Left(op.imm as u8));
-            flow.moves(d | TEMPORARY, d, Shape::Bytes);
+            flow.moves(n, TEMPORARY, Propagation::Left(op.imm as u8));
+            flow.moves(d | TEMPORARY, d, Propagation::Bytes);
         }
         Ubfx => {
-            flow.moves(n, TEMPORARY, Shape::Right(op.imm as u8));
+            flow.moves(n, TEMPORARY, Propagation::Right(op.imm as u8));
             flow.moves(TEMPORARY, d, low(u32::from(op.a).div_ceil(8)));
         }
         Uxtb | Sxtb | Uxth | Sxth => {
@@ -326,27 +335,29 @@ fn extraction(flow: &mut Dataflow, op: &Op, d: Places) -> bool {
             flow.moves(m, TEMPORARY, rotation);
             flow.moves(TEMPORARY, TEMPORARY, low(bytes));
             let signed = matches!(op.inner, Sxtb | Sxth);
-            flow.moves(TEMPORARY, d, if signed { Shape::Mixed } else { Shape::Bytes });
+            flow.moves(TEMPORARY, d, if signed { Propagation::Mixed } else { Propagation::Bytes });
         }
-        Rev => flow.moves(m, d, Shape::Reversed),
+        Rev => flow.moves(m, d, Propagation::Reversed),
         Rev16 => {
-            flow.moves(m, TEMPORARY, Shape::Reversed);
-            flow.moves(TEMPORARY, d, Shape::Rotated(16));
+            flow.moves(m, TEMPORARY, Propagation::Reversed);
+            flow.moves(TEMPORARY, d, Propagation::Rotated(16));
         }
-        Mul | Mla | Mls => flow.moves(if op.inner == Mul { n | m } else { n | m | a }, d, Shape::Upward),
+        Mul | Mla | Mls => {
+            flow.moves(if op.inner == Mul { n | m } else { n | m | a }, d, Propagation::Upward)
+        }
         MulS => {
-            flow.moves(n | m, TEMPORARY, Shape::Upward);
+            flow.moves(n | m, TEMPORARY, Propagation::Upward);
             result(flow, d, true);
         }
         Umull | Smull | Umlal | Smlal | Umaal => {
             let added = match op.inner {
                 Umlal | Smlal | Umaal => r(op.d) | a,
-                _ => Places::NONE,
+                _ => Locations::NONE,
             };
-            flow.mixes(n | m | added, TEMPORARY);
+            flow.depends_on_all(n | m | added, TEMPORARY);
             let low = if op.inner == Umaal { added } else { added.without(a) };
-            flow.moves(n | m | low, r(op.d), Shape::Upward);
-            flow.moves(TEMPORARY, a, Shape::Bytes);
+            flow.moves(n | m | low, r(op.d), Propagation::Upward);
+            flow.moves(TEMPORARY, a, Propagation::Bytes);
         }
         _ => return false,
     }
@@ -362,19 +373,19 @@ fn access(flow: &mut Dataflow, op: &Op) -> bool {
     match op.inner {
         LdrImm | LdrReg | LdrPre | LdrPost | LdrLit | LdrbImm | LdrbReg | LdrbPre | LdrbPost | LdrbLit
         | LdrhImm | LdrhReg | LdrhPre | LdrhPost | LdrhLit | Ldrex | Ldrexb | Ldrexh | LdrSp => {
-            flow.reads(d, Shape::Bytes);
+            flow.reads(d, Propagation::Bytes);
         }
         LdrsbImm | LdrsbReg | LdrsbPre | LdrsbPost | LdrsbLit | LdrshImm | LdrshReg | LdrshPre
-        | LdrshPost | LdrshLit => flow.reads(d, Shape::Mixed),
+        | LdrshPost | LdrshLit => flow.reads(d, Propagation::Mixed),
         StrImm | StrReg | StrPre | StrPost | StrbImm | StrbReg | StrbPre | StrbPost | StrhImm | StrhReg
         | StrhPre | StrhPost => flow.writes(d),
         LdrPc => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.branches(TEMPORARY);
         }
         Ldrd => {
-            flow.reads(d, Shape::Bytes);
-            flow.reads(r(op.a), Shape::Bytes);
+            flow.reads(d, Propagation::Bytes);
+            flow.reads(r(op.a), Propagation::Bytes);
         }
         Strd => {
             flow.writes(d);
@@ -382,10 +393,10 @@ fn access(flow: &mut Dataflow, op: &Op) -> bool {
         }
         Ldm | Ldmdb | LdmPc => {
             for number in list(op.imm as u16).numbers() {
-                flow.reads(r(number as u8), Shape::Bytes);
+                flow.reads(r(number as u8), Propagation::Bytes);
             }
             if op.inner == LdmPc {
-                flow.reads(TEMPORARY, Shape::Bytes);
+                flow.reads(TEMPORARY, Propagation::Bytes);
                 flow.branches(TEMPORARY);
             }
         }
@@ -399,7 +410,7 @@ fn access(flow: &mut Dataflow, op: &Op) -> bool {
             flow.clears(d);
         }
         Tbb | Tbh => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.branches(TEMPORARY);
         }
         _ => {
@@ -410,7 +421,7 @@ fn access(flow: &mut Dataflow, op: &Op) -> bool {
     true
 }
 
-/// What decides on where execution goes on: whether it is one.
+/// Adds the decisions on control flow, and returns true if the instruction makes some.
 fn control(flow: &mut Dataflow, op: &Op) -> bool {
     use Opcode::*;
     let m = r(op.m);
@@ -433,32 +444,32 @@ fn control(flow: &mut Dataflow, op: &Op) -> bool {
     true
 }
 
-/// Special registers, and what mixes all of its operands.
+/// Special registers, and what depends_on_all all of its operands.
 fn others(flow: &mut Dataflow, op: &Op) {
     use Opcode::*;
     let operands = op.operands();
     let (reads, d) = (list(operands.reads), list(operands.writes));
     match op.inner {
-        Mrs if op.imm <= 3 => flow.mixes(NZCV | Q | GE, d),
-        Mrs => flow.mixes(SPECIAL, d),
+        Mrs if op.imm <= 3 => flow.depends_on_all(NZCV | Q | GE, d),
+        Mrs => flow.depends_on_all(SPECIAL, d),
         Msr if op.imm <= 3 => {
-            let flags = if op.a & 2 != 0 { NZCV | Q } else { Places::NONE };
-            flow.mixes(r(op.n), flags | if op.a & 1 != 0 { GE } else { Places::NONE });
+            let flags = if op.a & 2 != 0 { NZCV | Q } else { Locations::NONE };
+            flow.depends_on_all(r(op.n), flags | if op.a & 1 != 0 { GE } else { Locations::NONE });
         }
         // A stack pointer, a mask of interrupts: what follows depends on it.
         Msr => {
             flow.branches(r(op.n));
-            flow.mixes(r(op.n) | SPECIAL, SPECIAL);
+            flow.depends_on_all(r(op.n) | SPECIAL, SPECIAL);
         }
         _ => {
             let carried = if op.inner == Sel { reads | GE } else { reads };
-            flow.mixes(carried, TEMPORARY);
+            flow.depends_on_all(carried, TEMPORARY);
             // Those that saturate, and products that may overflow.
-            flow.mixes(reads | Q, Q);
+            flow.depends_on_all(reads | Q, Q);
             if op.inner == Parallel && matches!(op.a, 0 | 3) {
-                flow.mixes(reads, GE);
+                flow.depends_on_all(reads, GE);
             }
-            flow.moves(TEMPORARY, d, Shape::Bytes);
+            flow.moves(TEMPORARY, d, Propagation::Bytes);
         }
     }
 }
@@ -469,22 +480,22 @@ mod tests {
     use crate::dataflow::Effect;
     use testkit::random::{Random, seed};
 
-    /// Under a secret condition a register keeps its value or gets another. An instruction that names no effect on a register that it
-    /// writes would leave it public.
+    /// Under a secret condition a register keeps its value or gets another. An instruction that
+    /// names no effect on a register that it writes would leave it public.
     #[test]
-    fn conditional_data_processing_has_an_effect_on_each_register_that_it_writes() {
+    fn conditional_data_processing_affects_each_written_register() {
         let mut random = Random::new(seed());
         let mut met = 0;
         for first in (0..=u16::MAX).flat_map(|first| [first; 8]) {
             let second = random.word() as u16;
             let op = decode::decode(first, second, 0x0800_0000, 0x78, Architecture::V7EM);
             let Some(flow) = dataflow(&op, false).filter(|_| takes_as_long_skipped(&op)) else { continue };
-            let written = flow.effects.iter().fold(Places::NONE, |all, effect| match effect {
+            let written = flow.effects.iter().fold(Locations::NONE, |all, effect| match effect {
                 Effect::Move { to, .. } | Effect::Read { to, .. } => all | *to,
                 _ => all,
             });
             let flags = match op.inner {
-                _ if !op.operands().writes_flags => Places::NONE,
+                _ if !op.operands().writes_flags => Locations::NONE,
                 Opcode::Parallel => GE,
                 _ => NZ,
             };

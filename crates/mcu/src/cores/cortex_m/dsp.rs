@@ -1,4 +1,6 @@
-//! The DSP extension: saturation, parallel additions, multiplications of halfwords (DDI 0403E, chapter A7).
+//! DSP extension (DDI 0403E, chapter A7).
+//!
+//! It has saturation, parallel additions and multiplications of halfwords.
 
 use super::arithmetic::{absolute_differences, half, parallel, saturate_signed, saturate_unsigned};
 use super::op::{Op, Opcode};

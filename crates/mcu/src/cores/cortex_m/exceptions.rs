@@ -33,7 +33,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         self.core.sample(self.cycles, self.bus.requests);
     }
 
-    /// Whether sleep ends now.
+    /// Returns true if sleep ends now.
     fn wakes(&mut self) -> bool {
         let state = &mut self.core.state;
         if state.sleep == Sleep::Event && std::mem::take(&mut state.event) {
@@ -143,8 +143,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         Ok(())
     }
 
-    /// A branch to an address that is no Thumb code address: exception return, or a fault left in `fault`. The state
-    /// is published; the branch itself is in `cycles`, but not in `instructions`.
+    /// A branch to an address that is no Thumb code address: exception return, or a fault left in
+    /// `fault`. The state is published; the branch itself is in `cycles`, but not in
+    /// `instructions`.
     pub(super) fn special_branch<O: Observer>(
         &mut self,
         value: u32,

@@ -13,11 +13,12 @@ use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 
 /// The loop over the instructions of the processor that a [`Timing`] is for.
 ///
-/// It is a method of the timing's and not of the machine's because a type's generic methods are compiled as one unit, in the module of
-/// that type: so those of four processors are built side by side.
+/// It is a method of the timing's and not of the machine's because a type's generic methods are
+/// compiled as one unit, in the module of that type: so those of four processors are built side by
+/// side.
 pub(super) trait Execute: Timing {
-    /// The loop itself. The state's `pc` and `it`, the machine's `cycles` and `instructions` are kept in locals within it and written
-    /// back wherever something outside may look at them.
+    /// The loop itself. The state's `pc` and `it`, the machine's `cycles` and `instructions` are
+    /// kept in locals within it and written back wherever something outside may look at them.
     fn run_loop<O: Observer>(machine: &mut Machine<CortexM<Self>>, observer: &mut O) -> Result<Stop, Fault> {
         use Opcode::*;
 
@@ -44,7 +45,8 @@ pub(super) trait Execute: Timing {
                     return Ok(stop);
                 }
                 cycles = machine.cycles;
-                // What an IT block holds may just have been rewritten, and must be decoded as its part.
+                // What an IT block holds may just have been rewritten, and must be decoded as its
+                // part.
                 if machine.flow != Flow::Next || machine.core.state.it != 0 {
                     (region, index) = machine.enter()?;
                 }
@@ -53,8 +55,9 @@ pub(super) trait Execute: Timing {
                 }
             }
 
-            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled one. Until the loop
-            // turns, only `fill` changes the table, and `op` and `slot` are not used after it.
+            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled
+            // one. Until the loop turns, only `fill` changes the table, and `op` and `slot` are not
+            // used after it.
             let mut slot = unsafe { machine.core.code.slot(index) };
             let mut op = &slot.op;
             let mut kind = op.kind;
@@ -313,8 +316,8 @@ pub(super) trait Execute: Timing {
             if (O::enabled() || Self::FETCHES) && !matches!(kind, Undecoded | Marked) {
                 begin!();
             }
-            // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
-            // computes the conditions of all branches before each dispatch.
+            // Two arms come back here with another kind. The state must look changed to the
+            // compiler there, lest it computes the conditions of all branches before each dispatch.
             macro_rules! reschedule {
                 () => {
                     std::hint::black_box(&mut machine.core.state)
@@ -1105,7 +1108,8 @@ pub(super) trait Execute: Timing {
 impl<T: Timing> Execute for T {}
 
 impl<T: Timing> Machine<CortexM<T>> {
-    /// Where execution goes on: region and slot of `state.pc`, decoded with `state.it`.
+    /// Returns the region and slot of `state.pc`, decoded with `state.it`, for the loop to go on
+    /// there.
     pub(super) fn enter(&mut self) -> Result<(Region, usize), Fault> {
         let (pc, it) = (self.core.state.pc, self.core.state.it);
         let unmapped = Fault::Unmapped { pc, address: pc, size: 2, kind: "fetch" };

@@ -1,20 +1,26 @@
-//! The fetch unit of the Cortex-M3 and M4 before a flash interface: how many cycles instructions come too late.
+//! Fetch unit of the Cortex-M3 and M4 before a flash interface.
 //!
-//! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word prefetch buffer": ARM
-//! knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states and with nobody else reading the flash
-//! the buffer never runs dry, and nothing is kept. Two things make it run dry: wait states, and data read
-//! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
-//! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
+//! It counts the cycles that instructions come too late.
 //!
-//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before it had that bank.
-//! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
-//! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
-//! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there. Of the STM32L4R5 its pull request 193 says that
-//! SRAM1 "has slightly faster load timings", and with loads alone the counts of ML-KEM and ML-DSA come out (docs/reference/accuracy.md).
+//! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word
+//! prefetch buffer": ARM knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states
+//! and with nobody else reading the flash the buffer never runs dry, and nothing is kept. Two
+//! things make it run dry: wait states, and data read from the flash, which goes before
+//! instructions (RM0090 section 3.5.2: "accesses through the D-code bus have priority over accesses
+//! through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
-//! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
-//! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
-//! wait states that serves data in that cycle has lost the opportunity, one with wait states takes it later.
+//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction
+//! before it had that bank. ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4,
+//! pull request 73); by how much is taken from issue 180 there: X25519 is about 10 % faster in CCM
+//! than in SRAM. The issue has SRAM1 for it, but the counts of Schwabe and Stoffelen, whose RAM was
+//! SRAM1 alone, leave no room for a cycle there. Of the STM32L4R5 its pull request 193 says that
+//! SRAM1 "has slightly faster load timings", and with loads alone the counts of ML-KEM and ML-DSA
+//! come out (docs/reference/accuracy.md).
+//!
+//! The flash answers with whole lines. A line that has been read serves its words without the
+//! flash. Reading ahead, where it is on, begins in the cycle after a line has come into use, if the
+//! flash is free then: a flash without wait states that serves data in that cycle has lost the
+//! opportunity, one with wait states takes it later.
 
 use super::flash::{Changed, Settings};
 use super::lines::Lines;
@@ -23,8 +29,8 @@ use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
 
-/// First address of the system bus: instructions from there come over the bus that the data uses, and a cycle later,
-/// because their addresses are registered (DDI 0337, "System bus").
+/// First address of the system bus: instructions from there come over the bus that the data uses,
+/// and a cycle later, because their addresses are registered (DDI 0337, "System bus").
 const SYSTEM_BUS: u32 = 0x2000_0000;
 
 /// First address of the private peripheral bus, which the system bus does not lead to.
@@ -33,7 +39,7 @@ const PRIVATE_BUS: u32 = 0xe000_0000;
 /// End of the flash on ICode and DCode; above is RAM without wait states (CCM).
 pub(super) const FLASH_END: u32 = 0x1000_0000;
 
-/// What the data side does in a cycle.
+/// Activity of the data side in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Data {
     /// Nothing that concerns instruction fetches.
@@ -83,16 +89,17 @@ pub(super) struct FetchUnit {
 
     /// Stores that the system bus has not done with.
     buffer: WriteBuffer,
-    /// [`FetchUnit::follow`] must be called for the next instruction; otherwise only if it lies across two words or
-    /// reads the flash.
+    /// [`FetchUnit::follow`] must be called for the next instruction; otherwise only if it lies
+    /// across two words or reads the flash.
     pub attention: bool,
     /// Halfwords fetched and not yet decoded.
     level: u32,
     /// Each cycle is followed.
     followed: bool,
-    /// The next instruction is the first after a branch, or some instruction after one that came in time.
+    /// The next instruction is the first after a branch, or some instruction after one that came in
+    /// time.
     pub branched: bool,
-    /// Where the last branch went; `NONE` after reset, which goes to where the vector says.
+    /// Target of the last branch; `NONE` after reset, whose target is in the vector table.
     target: u32,
     /// Address of the next word to fetch, while followed.
     next: u32,
@@ -104,13 +111,13 @@ pub(super) struct FetchUnit {
     /// A read of the flash under way for instructions: its line and the cycles left.
     reading: u32,
     reading_left: u32,
-    /// Whether that read is for the line that is waited for, not ahead.
+    /// True if that read is for the line that is waited for, false if it is ahead.
     reading_wanted: bool,
-    /// Whether a line that is read ahead has been waited for.
+    /// True if a line that is read ahead has been waited for.
     missed: bool,
 }
 
-/// How many lines are kept, of which the least recently used is replaced.
+/// Number of lines in each cache; the least recently used one is replaced.
 #[derive(Clone, Copy)]
 pub(super) struct KeptLines {
     pub instructions: usize,
@@ -164,7 +171,7 @@ impl FetchUnit {
         self.reading = NONE;
     }
 
-    /// Whether instruction lines are kept.
+    /// Returns true if instruction lines are kept.
     pub fn keeps_lines(&self) -> bool {
         self.settings.instruction_lines
     }
@@ -187,7 +194,7 @@ impl FetchUnit {
         self.buffer.busy
     }
 
-    /// Waits until the system bus is free: for so many cycles.
+    /// Waits until the system bus is free, and returns the cycles of the wait.
     pub fn drain(&mut self) -> u32 {
         std::mem::take(&mut self.buffer.busy)
     }
@@ -211,16 +218,16 @@ impl FetchUnit {
     pub fn branch(&mut self, target: u32) {
         self.target = target;
         self.branched = true;
-        // While nothing is followed, only a target that lies across two words comes late; `follow` is called for those
-        // in any case.
+        // While nothing is followed, only a target that lies across two words comes late:
+        // `run_instruction` is called for those in any case.
         let system = target >= SYSTEM_BUS;
         self.attention |= self.settings.wait_states != 0 || system;
     }
 
-    /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
-    /// late, and too late after it for its data.
+    /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles
+    /// that it comes too late, and too late after it for its data.
     #[inline(never)]
-    pub fn follow(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
+    pub fn run_instruction(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
         let (data, count) = (transfer.address, u32::from(transfer.words));
         let idle = self.buffer.is_idle();
         if idle && self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
@@ -243,26 +250,17 @@ impl FetchUnit {
         }
         if !idle {
             let on_bus = count != 0 && (SYSTEM_BUS..PRIVATE_BUS).contains(&data) || system;
-            wait += self.buffer.follow(cycles, on_bus);
+            wait += self.buffer.end_instruction(cycles, on_bus);
         }
         let draining = !self.buffer.is_idle();
         let mut late = 0;
 
         if !self.followed && (waits || system || reads_flash) {
-            self.followed = true;
-            // A branch leaves a word or two in the buffer; it fills up wherever an instruction is short or slow. It is
-            // not watched while nothing can make it run dry, but taken to have gained a halfword with each word.
-            self.level = (2 + (address.wrapping_sub(self.target) >> 2)).min(self.capacity);
-            self.next = address.wrapping_add(2 * self.level) & !1;
-            self.line = self.next.wrapping_sub(2) >> self.line_shift;
-            // A full buffer whose last word was the first of its line: the line has just come into use, and reading
-            // ahead is for the cycle that now begins. Otherwise it has been done.
-            let first_word = self.next & ((1 << self.line_shift) - 1) == 4;
-            self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
-            self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
+            self.begin_following(address);
         }
         if !self.followed {
-            // The first fetch is part of the branch's refill; half a word of it may be before the target.
+            // The first fetch is part of the branch's refill; half a word of it may be before the
+            // target.
             let half = self.branched && address & 2 != 0 && halves == 2;
             self.branched = false;
             self.attention = in_bank || draining;
@@ -294,6 +292,40 @@ impl FetchUnit {
         for _ in 0..wait {
             self.clock(Data::Idle);
         }
+        late += self.pass_cycles(cycles, data, count, system);
+
+        // Once the buffer is full and the next line read ahead, nothing is left of what data has
+        // delayed.
+        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
+        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
+            self.followed = false;
+        }
+        self.attention = self.followed || self.branched || in_bank || draining;
+        late
+    }
+
+    /// Begins to follow each cycle, at the instruction at `address`.
+    #[inline(always)]
+    fn begin_following(&mut self, address: u32) {
+        self.followed = true;
+        // A branch leaves a word or two in the buffer; it fills up wherever an instruction is
+        // short or slow. It is not watched while nothing can make it run dry, but taken to have
+        // gained a halfword with each word.
+        self.level = (2 + (address.wrapping_sub(self.target) >> 2)).min(self.capacity);
+        self.next = address.wrapping_add(2 * self.level) & !1;
+        self.line = self.next.wrapping_sub(2) >> self.line_shift;
+        // A full buffer whose last word was the first of its line: the line has just come into
+        // use, and reading ahead is for the cycle that now begins. Otherwise it has been done.
+        let first_word = self.next & ((1 << self.line_shift) - 1) == 4;
+        self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
+        self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
+    }
+
+    /// Passes the cycles of an instruction with `count` words of data from `data` on. Returns the
+    /// cycles that it waits for them.
+    #[inline(always)]
+    fn pass_cycles(&mut self, cycles: u32, data: u32, count: u32, system: bool) -> u32 {
+        let mut late = 0;
         let mut remaining = cycles;
         let mut served = 0;
         while served < count {
@@ -311,18 +343,12 @@ impl FetchUnit {
         for _ in 0..remaining {
             self.clock(Data::Idle);
         }
-
-        // Once the buffer is full and the next line read ahead, nothing is left of what data has delayed.
-        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
-        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
-            self.followed = false;
-        }
-        self.attention = self.followed || self.branched || in_bank || draining;
         late
     }
 
-    /// The ordinary case while wait states are followed: all that is fetched during the instruction comes out of the
-    /// line in use, and no read of the flash is under way. Takes the instruction if so.
+    /// The ordinary case while wait states are followed: all that is fetched during the instruction
+    /// comes out of the line in use, and no read of the flash is under way. Takes the instruction
+    /// if so.
     #[inline(always)]
     fn stays_in_line(&mut self, halves: u32, cycles: u32) -> bool {
         if self.settings.wait_states == 0
@@ -383,8 +409,8 @@ impl FetchUnit {
             flash_busy = true;
             self.reading_left -= 1;
             if self.reading_left == 0 {
-                // "Each time a miss occurs, the line read is copied into the instruction cache": what was read ahead
-                // in time is not.
+                // "Each time a miss occurs, the line read is copied into the instruction cache":
+                // what was read ahead in time is not.
                 if (self.reading_wanted || self.missed) && self.settings.instruction_lines {
                     self.instruction_lines.fill(self.reading);
                 }
@@ -430,9 +456,14 @@ impl FetchUnit {
                 return;
             }
         }
-        if !self.armed {
-            return;
+        if self.armed {
+            self.read_ahead(flash_busy);
         }
+    }
+
+    /// Begins to read the line after the one in use, if the flash is free and the line absent.
+    #[inline(always)]
+    fn read_ahead(&mut self, flash_busy: bool) {
         let next_line = self.line + 1;
         if next_line == self.ahead
             || (self.settings.instruction_lines && self.instruction_lines.contains(next_line))

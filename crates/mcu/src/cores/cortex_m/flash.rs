@@ -1,5 +1,6 @@
-//! FLASH_ACR: wait states, prefetch, accelerator, and the clock that the wait states must suffice
-//! for.
+//! Registers of the flash interface.
+//!
+//! They set wait states, prefetch and accelerator. The wait states must suffice for the clock.
 //!
 //! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3
 //! (STM32F1), RM0090 section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1
@@ -32,7 +33,7 @@ pub(super) enum Interface {
 pub(super) struct Settings {
     /// Extra cycles of a read of the flash.
     pub wait_states: u8,
-    /// The line after the current one is read ahead.
+    /// True if the line after the current one is read ahead.
     pub prefetch: bool,
     /// STM32F4: instruction lines; STM32F7: the accelerator of the ITCM view.
     pub instruction_lines: bool,
@@ -40,7 +41,7 @@ pub(super) struct Settings {
     pub data_lines: bool,
 }
 
-/// The effects of a write.
+/// Effect of a write on the flash interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changed {
     /// FLASH_ACR.
@@ -104,7 +105,7 @@ impl FlashRegisters {
         };
     }
 
-    /// The registers' addresses. Those behind FLASH_ACR are a peripheral's.
+    /// Addresses of the registers. Those behind FLASH_ACR belong to a peripheral.
     pub fn range(&self) -> Range<u32> {
         self.clock_base()..self.base() + 4
     }
@@ -192,7 +193,7 @@ impl FlashRegisters {
 
     /// HCLK and the clock of 48 MHz, as the registers have them; with the target file's crystal, or
     /// the one that is given.
-    pub fn clock48(&self) -> (u64, u64) {
+    pub fn usb_clock(&self) -> (u64, u64) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
@@ -256,7 +257,7 @@ impl FlashRegisters {
         Ok(changed)
     }
 
-    /// Refuses wait states that are too few for the clock that runs: the part would misread.
+    /// Checks that the wait states suffice for the clock that runs; the real part would misread.
     fn check(&self, device: &str, address: u32, pc: u32) -> Result<(), Fault> {
         let clock_hz = if let Some(clock_hz) = self.core_clock_hz() {
             clock_hz

@@ -1,11 +1,12 @@
-//! The one bus of the Cortex-M0+ before the flash of a SAM D21 with wait states: how many cycles each access waits.
+//! Wait states of the Cortex-M0+'s one bus before the flash of a SAM D21.
 //!
-//! The core has a single AHB-Lite interface for instructions and data (DDI 0484C section 1.1) and stands while an access waits.
-//! It fetches words: the next one when the first halfword of a word executes; a branch fetches its target, and the next word
-//! right after where the target is the second halfword. These moments are those of the Cortex-M0; nobody has published others.
+//! The core has a single AHB-Lite interface for instructions and data (DDI 0484C section 1.1) and
+//! stands while an access waits. It fetches words: the next one when the first halfword of a word
+//! executes; a branch fetches its target, and the next word right after where the target is the
+//! second halfword. These moments are those of the Cortex-M0; nobody has published others.
 //!
-//! DS40001882F section 22.6.7: the cache is direct-mapped, eight lines of 64 bits. Section 22.8.2, CTRLB.READMODE: what a hit and
-//! what a miss wait.
+//! DS40001882F section 22.6.7: the cache is direct-mapped, eight lines of 64 bits. Section 22.8.2,
+//! CTRLB.READMODE: what a hit and what a miss wait.
 
 use crate::{FlashSettings, ReadMode};
 
@@ -52,8 +53,8 @@ impl LineCache {
         }
     }
 
-    /// The instruction at `address` accesses `count` words from `data` up: cycles that it waits. Not inlined, so that programs
-    /// without wait states do not carry it.
+    /// The instruction at `address` accesses `count` words from `data` up: cycles that it waits.
+    /// Not inlined, so that programs without wait states do not carry it.
     #[inline(never)]
     pub fn execute(&mut self, address: u32, length: u8, data: u32, count: u32) -> u32 {
         let next = (address & !3).wrapping_add(4);

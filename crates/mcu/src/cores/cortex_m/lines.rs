@@ -1,4 +1,6 @@
-//! The lines that an STM32F4's flash accelerator keeps. Only which lines are there is kept; the bytes are the memory's.
+//! Lines that a flash accelerator keeps (STM32F4, STM32L4+, nRF52840).
+//!
+//! Only the numbers of the lines are kept; the bytes are the memory's.
 
 /// A fully associative set of lines; the least recently used makes room (RM0090, section 3.5.2).
 #[derive(Clone)]
@@ -7,7 +9,8 @@ pub(super) struct Lines {
     lines: Vec<u32>,
     /// By line: when it was last used.
     used: Vec<u64>,
-    /// By the low bits of a line number: where the line was last found. A guess, so that most are found at once.
+    /// By the low bits of a line number: where the line was last found. A guess, so that most are
+    /// found at once.
     guesses: [u8; 256],
     now: u64,
 }
@@ -36,13 +39,13 @@ impl Lines {
         Some(found)
     }
 
-    /// Whether the line is there, which is no use of it.
+    /// Returns true if the line is there, without using it.
     #[inline]
     pub fn contains(&mut self, line: u32) -> bool {
         self.find(line).is_some()
     }
 
-    /// Whether the line is there; if so it is now the most recently used.
+    /// Returns true if the line is there; it then becomes the most recently used.
     #[inline]
     pub fn hit(&mut self, line: u32) -> bool {
         let Some(found) = self.find(line) else { return false };

@@ -9,9 +9,9 @@ pub(super) struct View {
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// Where its bytes begin in [`Memory::bytes`].
+    /// Index of its first byte in [`Memory::bytes`].
     pub offset: usize,
-    /// Whether stores may go there.
+    /// True if stores may go there.
     pub writable: bool,
 }
 
@@ -70,13 +70,15 @@ impl Memory {
         Ok(Memory { bytes, ram, flash, views, replaced: None })
     }
 
-    /// From now on every access is looked for among all views, where it is asked whether it may be made; or no longer.
+    /// From now on every access is looked for among all views, where it is asked whether it may be
+    /// made; or no longer.
     pub fn set_watched(&mut self, watched: bool) {
         let first = |writable| first_view(&self.views, writable).filter(|_| !watched).unwrap_or(NOWHERE);
         (self.ram, self.flash) = (first(true), first(false));
     }
 
-    /// From now on RAM appears at address 0 in place of the flash, or no longer (STM32: SYSCFG's MEM_MODE).
+    /// From now on RAM appears at address 0 in place of the flash, or no longer (STM32: SYSCFG's
+    /// MEM_MODE).
     pub fn show_ram_at_zero(&mut self, on: bool) {
         if on == self.replaced.is_some() {
             return;
@@ -92,15 +94,16 @@ impl Memory {
         }
     }
 
-    /// Where reset finds the vector table: the flash at 0 where the part maps it there, else the flash's alias for
-    /// booting (STM32F7: the ITCM view, BOOT_ADD0's factory value), else the flash.
+    /// Address at which reset finds the vector table: the flash at 0 where the part maps it there,
+    /// else the flash's alias for booting (STM32F7: the ITCM view, BOOT_ADD0's factory value), else
+    /// the flash.
     pub fn boot_address(&self) -> u32 {
         let flash = self.views.iter().filter(|view| view.offset == self.flash.offset && !view.writable);
         let starts: Vec<u32> = flash.map(|view| view.start).collect();
         if starts.contains(&0) { 0 } else { starts.get(1).copied().unwrap_or(self.flash.start) }
     }
 
-    /// Where `size` bytes from `address` lie, and in which view.
+    /// Finds the view that holds `size` bytes from `address`, and their offset in the memory.
     #[inline]
     pub fn find(&self, address: u32, size: u32) -> Option<(&View, usize)> {
         self.views.iter().find_map(|view| Some((view, view.locate(address, size)?)))
@@ -110,7 +113,8 @@ impl Memory {
     #[inline(always)]
     pub fn word(&self, offset: usize) -> u32 {
         debug_assert!(offset + 4 <= self.bytes.len());
-        // SAFETY: `locate` gives offsets of accesses that lie wholly in a view, and views lie wholly in `bytes`.
+        // SAFETY: `locate` gives offsets of accesses that lie wholly in a view, and views lie
+        // wholly in `bytes`.
         unsafe { u32::from_le(self.bytes.as_ptr().add(offset).cast::<u32>().read_unaligned()) }
     }
 

@@ -1,4 +1,6 @@
-//! Which exceptions are enabled, pending, active, and which comes next (DDI 0403E, B1.5 and B3.4).
+//! Nested vectored interrupt controller (DDI 0403E, B1.5 and B3.4).
+//!
+//! It has enabled, pending and active exceptions, and their order.
 
 use super::registers::State;
 
@@ -31,18 +33,19 @@ pub(super) struct Nvic {
     pub group: u8,
     /// The bits of a priority that the part has.
     pub implemented: u8,
-    /// The interrupts that the part has, a bit each. Registers of others read as zero and ignore writes.
+    /// The interrupts that the part has, a bit each. Registers of others read as zero and ignore
+    /// writes.
     present: u128,
 }
 
 /// The most interrupts of a part.
 const INTERRUPTS: usize = 128;
 
-/// What is pending: interrupts by number, and system exceptions.
+/// Pending interrupts by number, and pending system exceptions.
 pub(super) type Pending = (u128, u16);
 
 impl Nvic {
-    /// For so many interrupts and bits of a priority.
+    /// A controller of this number of interrupts, with this number of priority bits.
     pub fn new(interrupts: u8, priority_bits: u8) -> Nvic {
         Nvic {
             enabled: 0,
@@ -72,7 +75,7 @@ impl Nvic {
         u128::from(word).checked_shl(8 * offset as u32).unwrap_or(0) & self.present
     }
 
-    /// What is pending.
+    /// Returns the pending interrupts and system exceptions.
     pub fn all_pending(&self) -> Pending {
         (self.pending, self.system_pending)
     }
@@ -159,12 +162,13 @@ impl Nvic {
         (priority < self.execution_priority(state, masks)).then_some(exception)
     }
 
-    /// Whether an instruction's own exception can be taken at once.
+    /// Returns true if an instruction's own exception can be taken at once.
     pub fn takes(&self, exception: u16, state: &State) -> bool {
         self.group_priority(self.priority_of(exception)) < self.execution_priority(state, true)
     }
 
-    /// Interrupt lines are levels: a line that is high makes its interrupt pending unless it is being handled.
+    /// Interrupt lines are levels: a line that is high makes its interrupt pending unless it is
+    /// being handled.
     pub fn sample(&mut self, lines: u128) {
         if lines & !self.pending == 0 {
             return;

@@ -1,11 +1,14 @@
-//! The decoded form of an instruction: sixteen bytes that say what to do without looking at the encoding again.
+//! Decoded form of an instruction.
+//!
+//! Its sixteen bytes say what to do without the encoding.
 
-/// What an instruction does. Where a name says nothing else, `d`, `n`, `m`, `a` of [`Op`] are the registers of the
+/// Operation of an instruction. Where a name says nothing else, `d`, `n`, `m`, `a` of [`Op`] are
+/// the registers of the
 /// ARM Architecture Reference Manual's Rd/Rt, Rn, Rm, Ra/Rt2, and `imm` is the immediate, expanded.
 ///
-/// Suffixes: `Imm` second operand `imm`; `Reg` second operand register `m`; `Shift` second operand register `m`
-/// shifted by `imm` with the kind of shift in `a` (0 LSL, 1 LSR, 2 ASR, 3 ROR, 4 RRX). A final `S` sets flags;
-/// logical `ImmS` have in `a` what happens to C (0 kept, 1 cleared, 2 set).
+/// Suffixes: `Imm` second operand `imm`; `Reg` second operand register `m`; `Shift` second operand
+/// register `m` shifted by `imm` with the kind of shift in `a` (0 LSL, 1 LSR, 2 ASR, 3 ROR, 4 RRX).
+/// A final `S` sets flags; logical `ImmS` have in `a` what happens to C (0 kept, 1 cleared, 2 set).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -57,7 +60,8 @@ pub enum Opcode {
     /// SSAT16, and USAT16 where `imm` is 1, to `a` bits.
     Sat16,
     Qadd, Qsub, Qdadd, Qdsub,
-    /// SADD8 and its kin: `imm` 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `a` 0 S, 1 Q, 2 SH, 3 U, 4 UQ, 5 UH.
+    /// SADD8 and its kin: `imm` 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `a` 0 S, 1 Q, 2 SH,
+    /// 3 U, 4 UQ, 5 UH.
     Parallel,
     /// PKHBT, PKHTB: `m` shifted by `imm`.
     Pkhbt, Pkhtb,
@@ -78,8 +82,9 @@ pub enum Opcode {
     Smmul, Smmla, Smmls,
     Sdiv, Udiv,
 
-    // Loads and stores. `Imm`: at `n` + `imm`. `Reg`: at `n` + (`m` << `imm`). `Pre`: at `n` + `imm`, which becomes
-    // `n`. `Post`: at `n`, which becomes `n` + `imm`. `Lit`: at address `imm`. `imm` wraps for negative offsets.
+    // Loads and stores. `Imm`: at `n` + `imm`. `Reg`: at `n` + (`m` << `imm`). `Pre`: at `n` +
+    // `imm`, which becomes `n`. `Post`: at `n`, which becomes `n` + `imm`. `Lit`: at address `imm`.
+    // `imm` wraps for negative offsets.
     LdrImm, LdrReg, LdrPre, LdrPost, LdrLit,
     LdrbImm, LdrbReg, LdrbPre, LdrbPost, LdrbLit,
     LdrhImm, LdrhReg, LdrhPre, LdrhPost, LdrhLit,
@@ -92,8 +97,9 @@ pub enum Opcode {
     LdrSp, LdrPc,
     /// First register `d`, second `a`; `m`: 0 Imm, 2 Pre, 3 Post, 4 Lit.
     Ldrd, Strd,
-    /// Increment after (LDM, STM, POP) and decrement before (LDMDB, STMDB, PUSH): register mask in `imm`, base `n`,
-    /// `a` 1 for writeback. `LdmPc` is either direction with the program counter in the mask, `m` 1 for decrement.
+    /// Increment after (LDM, STM, POP) and decrement before (LDMDB, STMDB, PUSH): register mask in
+    /// `imm`, base `n`, `a` 1 for writeback. `LdmPc` is either direction with the program counter
+    /// in the mask, `m` 1 for decrement.
     Ldm, Ldmdb, LdmPc, Stm, Stmdb,
     Ldrex, Ldrexb, Ldrexh,
     /// Status to `d`, value in `a`.
@@ -136,7 +142,8 @@ pub enum Opcode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What the dispatcher does: `inner`, or [`Opcode::Conditional`] or [`Opcode::Marked`] before it.
+    /// Operation of the dispatcher: `inner`, or [`Opcode::Conditional`] or [`Opcode::Marked`]
+    /// before it.
     pub kind: Opcode,
     /// The instruction proper.
     pub inner: Opcode,
@@ -171,8 +178,8 @@ pub struct Operands {
     pub writes: u16,
     /// Registers read to form an address: they are needed a stage before the others.
     pub addresses: u16,
-    /// Whether it reads any of N, Z, C, V, GE.
+    /// True if it reads any of N, Z, C, V, GE.
     pub reads_flags: bool,
-    /// Whether it writes any of N, Z, C, V, GE.
+    /// True if it writes any of N, Z, C, V, GE.
     pub writes_flags: bool,
 }

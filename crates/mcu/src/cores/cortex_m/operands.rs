@@ -1,10 +1,11 @@
-//! Which registers and flags an instruction reads and writes, for timing models with interlocks.
+//! Registers and flags that an instruction reads and writes, for timing models with interlocks.
 
 use super::fpu::decode::{Operation, core_registers, operation};
 use super::op::{Op, Opcode, Operands};
 
 impl Op {
-    /// The registers and flags of the instruction; with a condition, as if it holds, and the flags as read.
+    /// The registers and flags of the instruction; with a condition, as if it holds, and the flags
+    /// as read.
     #[must_use]
     pub fn operands(&self) -> Operands {
         use Opcode::*;
@@ -151,7 +152,7 @@ impl Op {
         o
     }
 
-    /// Whether `imm` and `a` are a shift of the second operand.
+    /// Returns true if `imm` and `a` are a shift of the second operand.
     #[must_use]
     pub fn is_shifted(&self) -> bool {
         use Opcode::*;

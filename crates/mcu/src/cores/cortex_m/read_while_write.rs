@@ -1,8 +1,11 @@
-//! A flash of two banks of which one is erased or programmed while the core goes on (RM0432, section 3.3.6: "an on-going operation does not
-//! block the CPU as long as the CPU does not access the same bank; any attempt to read the same bank stalls the bus").
+//! A flash of two banks of which one is erased or programmed while the core goes on.
 //!
-//! Meanwhile every access takes the slow path, and every instruction boundary is looked at. Instructions that the part would still have in
-//! its prefetch buffer or its caches, and data in its data cache, wait here, too.
+//! RM0432, section 3.3.6: "an on-going operation does not block the CPU as long as the CPU does not
+//! access the same bank; any attempt to read the same bank stalls the bus".
+//!
+//! Meanwhile every access takes the slow path, and every instruction boundary is looked at.
+//! Instructions that the part would still have in its prefetch buffer or its caches, and data in
+//! its data cache, wait here, too.
 
 use super::registers::CortexM;
 use super::timing::Timing;
@@ -38,8 +41,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         offsets.contains(&offset).then_some(*until)
     }
 
-    /// A read at an address waits for its bank. The memory holds already what is there then, so the instruction goes on, and the core stands
-    /// still behind it.
+    /// A read at an address waits for its bank. The memory holds already what is there then, so the
+    /// instruction goes on, and the core stands still behind it.
     pub(super) fn wait_for_bank(&mut self, address: u32) {
         if let Some(until) = self.occupied_until(address) {
             self.hold(until);

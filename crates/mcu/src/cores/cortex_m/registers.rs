@@ -52,7 +52,7 @@ pub struct State {
     pub sleep: Sleep,
 }
 
-/// Whether the core waits.
+/// Sleep of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
     /// It runs.
@@ -108,7 +108,8 @@ impl State {
         self.v = value >> 28 & 1 != 0;
     }
 
-    /// The program status register: flags, ITSTATE (in its two pieces), the Thumb bit, the exception number.
+    /// The program status register: flags, ITSTATE (in its two pieces), the Thumb bit, the
+    /// exception number.
     #[must_use]
     pub fn xpsr(&self) -> u32 {
         let it = u32::from(self.it);
@@ -124,7 +125,7 @@ impl State {
         self.ipsr = (value & 0x1ff) as u16;
     }
 
-    /// Whether a condition code (0 to 14) holds.
+    /// Returns true if a condition code (0 to 14) holds.
     #[must_use]
     #[inline]
     pub fn holds(&self, condition: u8) -> bool {
@@ -143,7 +144,7 @@ impl State {
         holds == (condition & 1 == 0)
     }
 
-    /// Whether privileged instructions take effect.
+    /// Returns true if privileged instructions take effect.
     #[must_use]
     pub fn privileged(&self) -> bool {
         self.ipsr != 0 || self.control & 1 == 0
@@ -163,7 +164,7 @@ pub struct CortexM<T: Timing> {
     pub(super) bit_band: bool,
     pub(super) state: State,
     pub(super) memory: Memory,
-    /// What stands in place of the boot ROM (RP2040).
+    /// Replacement of the boot ROM (RP2040).
     pub(super) boot_rom: Option<BootRom>,
     /// The vector table by which a bootloader hands over, whatever there is of a boot ROM.
     pub(super) handed_over: Option<u32>,
@@ -175,13 +176,14 @@ pub struct CortexM<T: Timing> {
     pub(super) traps: Traps,
     /// All ones where misaligned words and halfwords fault, else zero.
     pub(super) strict: u32,
-    /// Of the core and a DMA controller that last wanted the same memory at once, the core had it first.
+    /// Of the core and a DMA controller that last wanted the same memory at once, the core had it
+    /// first.
     pub(super) had_priority: bool,
     /// The bank of the flash that is being written while the core goes on.
     pub(super) occupied: Option<Occupied>,
     /// Cycles that a register access of the instruction under way has cost beyond the access.
     pub(super) extra: u32,
-    /// How the last exception return or interworking branch is to be reported.
+    /// Control flow that observers get for the last exception return or interworking branch.
     pub(super) return_flow: Flow,
     /// Return addresses of the calls that an observer has seen.
     pub(super) calls: Vec<u32>,

@@ -1,8 +1,9 @@
-//! Semihosting: what a program asks of the computer that a debugger would run on, by `BKPT 0xAB` (Arm, "Semihosting for AArch32 and
-//! AArch64").
+//! Semihosting: requests of a program to a debugger's host, by `BKPT 0xAB`.
 //!
-//! The console is told to the observer; it has no input. There are no files and no commands. Time is the machine's own. A request takes no
-//! cycles beyond its breakpoint.
+//! Source: Arm, "Semihosting for AArch32 and AArch64".
+//!
+//! The console is told to the observer; it has no input. There are no files and no commands. Time
+//! is the machine's own. A request takes no cycles beyond its breakpoint.
 
 use super::registers::CortexM;
 use super::timing::Timing;

@@ -1,4 +1,6 @@
-//! The private peripheral bus: SysTick, NVIC, system control block, MPU, debug units (DDI 0403E, B3 and C1; DDI 0419E, B3).
+//! Private peripheral bus: SysTick, NVIC, system control block, MPU, debug units.
+//!
+//! Sources: DDI 0403E, B3 and C1; DDI 0419E, B3.
 
 pub(super) mod debug;
 pub(super) mod mpu;
@@ -75,7 +77,7 @@ impl System {
         !matches!(self.core, CoreName::CortexM0 | CoreName::CortexM0Plus)
     }
 
-    /// Whether VTOR can be written.
+    /// Returns true if VTOR can be written.
     fn has_vtor(&self) -> bool {
         self.core != CoreName::CortexM0
     }
@@ -89,7 +91,8 @@ impl System {
         self.sleep_control & 2 != 0
     }
 
-    /// SCR.SLEEPDEEP: whether that is stop, standby or another mode is the part's power control's to say.
+    /// SCR.SLEEPDEEP: whether that is stop, standby or another mode is the part's power control's
+    /// to say.
     pub fn sleep_deep(&self) -> bool {
         self.sleep_control & 4 != 0
     }
@@ -99,14 +102,15 @@ impl System {
         self.sleep_control & 16 != 0
     }
 
-    /// Whether an exception has become pending since `before` that is an event by SCR.SEVONPEND, enabled or not, whoever pended it: a
-    /// line, the program or the system timer (DDI 0403E, B1.5.18; DDI 0419E, B1.5.18).
+    /// Returns true if an exception that has become pending since `before` is an event by
+    /// SCR.SEVONPEND. It may be enabled or not, and come from a line, the program or the system
+    /// timer (DDI 0403E, B1.5.18; DDI 0419E, B1.5.18).
     pub fn signals_pending(&self, before: Pending) -> bool {
         let (interrupts, system) = self.nvic.all_pending();
         self.sev_on_pend() && (interrupts & !before.0 != 0 || system & !before.1 != 0)
     }
 
-    /// Whether a fault's own exception is taken: it is enabled in SHCSR and urgent enough.
+    /// Returns true if a fault's own exception is taken: it is enabled in SHCSR and urgent enough.
     pub fn takes_fault(&self, exception: u16, state: &State) -> bool {
         let enabled = match exception {
             MEM_MANAGE..=USAGE_FAULT => self.fault_enables >> (16 + exception - MEM_MANAGE) & 1 != 0,
@@ -140,8 +144,8 @@ impl System {
         }
     }
 
-    /// ID_PFR0 to ID_ISAR4, from their word `index` on: DDI 0337E, table 4-1 (Cortex-M3 r1p1); DDI 0439D, table 4-1 (Cortex-M4);
-    /// DDI 0489D, table 3-2 (Cortex-M7).
+    /// ID_PFR0 to ID_ISAR4, from their word `index` on: DDI 0337E, table 4-1 (Cortex-M3 r1p1); DDI
+    /// 0439D, table 4-1 (Cortex-M4); DDI 0489D, table 3-2 (Cortex-M7).
     fn identification(&self, index: usize) -> u32 {
         const M3: [u32; 13] = [
             0x30,
@@ -245,7 +249,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         })
     }
 
-    /// Whether the access is one that the registers there allow.
+    /// Checks that the registers there allow the access.
     fn check_system(&mut self, address: u32, size: u8) -> Result<(), Fault> {
         if !self.core.state.privileged() && address != 0xe000_ef00 {
             self.core.traps.cause = Some(Trap::Read(address));
@@ -258,12 +262,14 @@ impl<T: Timing> Machine<CortexM<T>> {
         if size == 4 || by_byte { Ok(()) } else { self.unmodelled(address, "only words can be accessed") }
     }
 
-    /// Brings SysTick up to now where one of its registers, or ICSR, is about to be accessed: nothing else does while its
-    /// exception is off.
+    /// Brings SysTick up to now where one of its registers, or ICSR, is about to be accessed:
+    /// nothing else does while its exception is off.
     fn advance_systick(&mut self, address: u32) {
         let system = &mut self.core.system;
         let before = system.nvic.all_pending();
-        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04) && system.systick.advance(self.cycles) {
+        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04)
+            && system.systick.update_until(self.cycles)
+        {
             system.nvic.system_pending |= 1 << SYSTICK;
             self.core.state.event |= system.signals_pending(before);
             self.recheck();
@@ -279,7 +285,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         let system = &mut self.core.system;
         let (v7, m7) = (system.v7(), system.m7());
         let offset = (address & 0xfff) as usize;
-        // Registers of 32 interrupts a word: of those that the part does not have all is zero (DDI 0403E, B3.4).
+        // Registers of 32 interrupts a word: of those that the part does not have all is zero (DDI
+        // 0403E, B3.4).
         let lines = |set: u128, from: usize| Nvic::word(set, offset - from);
         Ok(match address {
             0xe000_e004 if v7 => system.nvic.groups(),
@@ -319,8 +326,9 @@ impl<T: Timing> Machine<CortexM<T>> {
             // DFSR, of a debugger; AFSR.
             0xe000_ed30 | 0xe000_ed3c if v7 => 0,
             0xe000_ed40..0xe000_ed74 if v7 => system.identification((offset - 0xd40) / 4),
-            // CLIDR, CTR, CCSIDR, CSSELR: L1 separate caches, lines of 32 bytes; 16 KB each on STM32F76x, the data
-            // cache with four ways and the instruction cache with two (ARM DDI 0489, 4.3; ST AN4667).
+            // CLIDR, CTR, CCSIDR, CSSELR: L1 separate caches, lines of 32 bytes; 16 KB each on
+            // STM32F76x, the data cache with four ways and the instruction cache with two (ARM DDI
+            // 0489, 4.3; ST AN4667).
             0xe000_ed78 if m7 => 0x0900_0003,
             0xe000_ed7c if m7 => 0x8303_c003,
             0xe000_ed80 if m7 => {
@@ -435,7 +443,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                 self.protection_changed();
             }
             0xe000_edfc if v7 => system.debug.write_monitor(now, value),
-            // DHCSR is a debugger's: without one the program's writes are ignored (DDI 0403E, C1.6.2).
+            // DHCSR is a debugger's: without one the program's writes are ignored (DDI 0403E,
+            // C1.6.2).
             0xe000_edf0 if v7 => {}
             0xe000_ef00 if v7 => system.nvic.pend(value & 0x1ff),
             0xe000_ef50 if m7 => cache = Some(CacheControl::InvalidateInstruction),
@@ -493,7 +502,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
     }
 
-    /// Why the MPU forbids a data access. It never does on the private peripheral bus.
+    /// Fault of a data access that the MPU forbids. It forbids none on the private peripheral bus.
     pub(super) fn protected(&self, address: u32, wanted: Wanted) -> Option<Fault> {
         let state = &self.core.state;
         let negative = state.faultmask || matches!(state.ipsr, 2 | 3);

@@ -23,7 +23,8 @@ const CLKSOURCE: u32 = 4;
 const NOREF: u32 = 1 << 31;
 
 impl SysTick {
-    /// As after reset, on a part with this SYST_CALIB and a reference clock of so many cycles.
+    /// The timer after a reset, on a part with this SYST_CALIB and a reference clock of this many
+    /// core cycles a period.
     pub fn new(calibration: u32, reference: Option<u8>) -> SysTick {
         let mut timer = SysTick {
             calibration,
@@ -47,7 +48,8 @@ impl SysTick {
         self.calibration
     }
 
-    /// Whether a write to SYST_CSR starts the timer on a reference clock that is not modelled.
+    /// Returns true if a write to SYST_CSR starts the timer on a reference clock that is not
+    /// modelled.
     pub fn lacks_reference(&self, value: u32) -> bool {
         value & (CLKSOURCE | 1) == 1 && self.reference.is_none() && self.calibration & NOREF == 0
     }
@@ -62,7 +64,7 @@ impl SysTick {
     }
 
     /// Brings the counter up to `now`; true when the exception is to be pended.
-    pub fn advance(&mut self, now: u64) -> bool {
+    pub fn update_until(&mut self, now: u64) -> bool {
         if self.control & 1 == 0 {
             self.since = now;
             return false;

@@ -1,7 +1,8 @@
 //! The seam between what instructions do and what they cost.
 //!
-//! The core executes; a [`Timing`] counts. It is a type parameter of the core, so that each processor's rules are
-//! compiled into its dispatch loop, and a rule that a processor does not have costs nothing.
+//! The core executes; a [`Timing`] counts. It is a type parameter of the core, so that each
+//! processor's rules are compiled into its dispatch loop, and a rule that a processor does not have
+//! costs nothing.
 
 pub mod m0;
 pub mod m0plus;
@@ -13,8 +14,8 @@ use super::system::mpu::Mpu;
 use crate::{Fault, FlashSettings, Part, ResetCause};
 use std::ops::Range;
 
-/// What the cost of an instruction depends on beyond the instruction. Every call site passes a known variant, so a
-/// `match` on it is resolved when the loop is compiled.
+/// Outcome of an instruction on which its cost depends beyond the instruction. Every call site
+/// passes a known variant, so a `match` on it is resolved when the loop is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retired {
     /// Nothing: data processing, MOV, shifts, extensions, saturation.
@@ -25,7 +26,7 @@ pub enum Retired {
     NotTaken,
     /// A branch to `target` (bit 0 clear): B, BL, BX, BLX, CBZ, MOV PC, ADD PC.
     Branch {
-        /// Where execution goes on.
+        /// Address of the next instruction.
         target: u32,
     },
     /// MUL, MLA and all other multiplies, with the values of Rn and Rm.
@@ -59,8 +60,8 @@ pub enum Retired {
         size: u8,
         /// Items read, the program counter among them.
         count: u8,
-        /// Where execution goes on; for an exception return the EXC_RETURN value, followed by
-        /// [`Timing::exception`].
+        /// Address of the next instruction; for an exception return the EXC_RETURN value, followed
+        /// by [`Timing::exception`].
         target: u32,
     },
     /// A store, as [`Retired::Load`].
@@ -87,11 +88,11 @@ pub enum Exception {
     Return,
 }
 
-/// Words of the floating-point state in a frame, one a cycle (ARM AN298, "Cortex-M4(F) lazy stacking and context
-/// switching": an interrupt's latency is 12 cycles, with the state 29).
+/// Words of the floating-point state in a frame, one a cycle (ARM AN298, "Cortex-M4(F) lazy
+/// stacking and context switching": an interrupt's latency is 12 cycles, with the state 29).
 pub const FLOAT_STATE: u32 = 17;
 
-/// What the program did to the caches through the system control space (Cortex-M7).
+/// Action of the program on the caches through the system control space (Cortex-M7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheControl {
     /// CCR was written: the instruction and data cache enable bits.
@@ -116,7 +117,8 @@ pub enum CacheControl {
     },
     /// DCISW, DCCSW, DCCISW by set and way.
     DataSetWay {
-        /// The register's value (ARM DDI 0403, B3.2.x: way from bit 31 down, set from the line size up).
+        /// The register's value (ARM DDI 0403, B3.2.x: way from bit 31 down, set from the line size
+        /// up).
         value: u32,
         /// Written back where dirty.
         clean: bool,
@@ -127,7 +129,7 @@ pub enum CacheControl {
     InvalidateBranches,
 }
 
-/// What lies beside each decoded instruction.
+/// Data that a timing model keeps beside each decoded instruction.
 ///
 /// # Safety
 /// A value whose bytes are all zero must be valid: tables of undecoded slots are zeroed memory.
@@ -142,15 +144,16 @@ unsafe impl Note for u64 {}
 
 /// Counts cycles for one processor with its memory system.
 ///
-/// For each instruction the core calls, in this order: [`Timing::fetch`] if [`Timing::FETCHES`]; executes;
-/// [`Timing::retire`] once. The instruction's cost is the sum. Data-memory wait states belong into `retire`, which is
-/// given the addresses. Implementations are `#[inline(always)]` on the paths that ordinary instructions take.
+/// For each instruction the core calls, in this order: [`Timing::fetch`] if [`Timing::FETCHES`];
+/// executes; [`Timing::retire`] once. The instruction's cost is the sum. Data-memory wait states
+/// belong into `retire`, which is given the addresses. Implementations are `#[inline(always)]` on
+/// the paths that ordinary instructions take.
 pub trait Timing: Clone + Send + 'static {
-    /// What the model remembers of each decoded instruction beyond `class`, `cycles` and `extra` of [`Op`], such as
-    /// register masks; `()` for nothing. It lies beside the op.
+    /// Data of each decoded instruction beyond `class`, `cycles` and `extra` of [`Op`], such as
+    /// register masks; `()` for none. It lies beside the op.
     type Note: Note;
 
-    /// Whether [`Timing::fetch`] is to be called before each instruction.
+    /// True if [`Timing::fetch`] is to be called before each instruction.
     const FETCHES: bool;
 
     /// The model for a part at a clock (which decides the flash's wait states), as after reset.
@@ -162,18 +165,19 @@ pub trait Timing: Clone + Send + 'static {
     /// As after reset.
     fn reset(&mut self);
 
-    /// Called once when an instruction is decoded: fills `op.class`, `op.cycles`, `op.extra`, and returns the note.
-    /// [`Op::operands`] tells its registers.
+    /// Called once when an instruction is decoded: fills `op.class`, `op.cycles`, `op.extra`, and
+    /// returns the note. [`Op::operands`] tells its registers.
     fn classify(&self, op: &mut Op, address: u32) -> Self::Note;
 
-    /// Whether the cycles of the instruction depend on the values of Rn and Rm, in the model or on the part.
+    /// Returns true if the cycles of the instruction depend on the values of Rn and Rm, in the
+    /// model or on the part.
     fn depends_on_operands(&self, op: &Op) -> bool {
         let _ = op;
         false
     }
 
-    /// Extra cycles because the `length` bytes at `address` are not yet in the processor. Keeps its own account of
-    /// what has been fetched; the usual answer is 0.
+    /// Extra cycles because the `length` bytes at `address` are not yet in the processor. Keeps its
+    /// own account of what has been fetched; the usual answer is 0.
     #[inline(always)]
     fn fetch(&mut self, address: u32, length: u8) -> u32 {
         let _ = (address, length);
@@ -183,15 +187,15 @@ pub trait Timing: Clone + Send + 'static {
     /// Cycles of the instruction at `address`.
     fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32;
 
-    /// As [`Timing::retire`], once for all instructions: where each is told of, this takes little beside it, and a copy in every
-    /// instruction would take long to build.
+    /// As [`Timing::retire`], once for all instructions: where each is told of, this takes little
+    /// beside it, and a copy in every instruction would take long to build.
     #[inline(never)]
     fn retire_observed(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32 {
         self.retire(op, note, address, outcome)
     }
 
-    /// Cycles of the floating-point instruction at `address`, which begins at `now`: [`Retired::Plain`], or a load or
-    /// store of words.
+    /// Cycles of the floating-point instruction at `address`, which begins at `now`:
+    /// [`Retired::Plain`], or a load or store of words.
     fn float(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired, now: u64) -> u32 {
         let _ = now;
         self.retire(op, note, address, outcome)
@@ -202,7 +206,8 @@ pub trait Timing: Clone + Send + 'static {
         FLOAT_STATE
     }
 
-    /// Cycles of a step of exception handling: stacking at `sp` (the frame's lowest address), going on at `target`.
+    /// Cycles of a step of exception handling: stacking at `sp` (the frame's lowest address), going
+    /// on at `target`.
     fn exception(&mut self, step: Exception, sp: u32, target: u32) -> u32;
 
     /// Cycles passed without instructions (sleep): whatever overlapped has settled.
@@ -221,7 +226,8 @@ pub trait Timing: Clone + Send + 'static {
         let _ = mpu;
     }
 
-    /// Addresses of the registers that the memory system itself has (the flash interface's); empty for none.
+    /// Addresses of the registers that the memory system itself has (the flash interface's); empty
+    /// for none.
     fn registers(&self) -> Range<u32> {
         0..0
     }
@@ -243,12 +249,14 @@ pub trait Timing: Clone + Send + 'static {
         Err(Fault::Unmapped { pc, address, size, kind: "write" })
     }
 
-    /// What a flash controller on the bus has set; told after every write to the bus's registers (Cortex-M0+).
+    /// Takes over the settings of a flash controller on the bus, after every write to the bus's
+    /// registers (Cortex-M0+).
     fn apply_flash(&mut self, settings: FlashSettings) {
         let _ = settings;
     }
 
-    /// Whether the program has the flash's instruction cache off, of a part whose program has to turn it on.
+    /// Returns true if the program has the flash's instruction cache off, on a part whose program
+    /// has to turn it on.
     fn is_uncached(&self) -> bool {
         false
     }
@@ -273,8 +281,8 @@ pub trait Timing: Clone + Send + 'static {
         0
     }
 
-    /// The bus waits for so many cycles in a read or write of the instruction under way: cycles for
-    /// which the core stands still beyond what [`Timing::retire`] then says.
+    /// Adds the bus's wait states of a read or write of the instruction under way. Returns the
+    /// cycles for which the core stands still beyond the result of [`Timing::retire`].
     fn wait_on_bus(&mut self, waits: u32, store: bool) -> u32 {
         let _ = store;
         self.idle(u64::from(waits));
@@ -285,18 +293,21 @@ pub trait Timing: Clone + Send + 'static {
     /// bus's own.
     fn store_bit(&mut self) {}
 
-    /// The clock of the RTC, in Hz, as the program has set it, 0 where it stands still; whether the backup domain is being reset.
+    /// The clock of the RTC, in Hz, as the program has set it, 0 where it stands still; whether the
+    /// backup domain is being reset.
     fn rtc_clock(&self) -> (u64, bool) {
         (0, false)
     }
 
-    /// The clocks of the modules that have a choice, in Hz, as the program has set them: see [`crate::Events::generic_clocks_hz`].
+    /// The clocks of the modules that have a choice, in Hz, as the program has set them: see
+    /// [`crate::Events::generic_clocks_hz`].
     fn module_clocks(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands still.
-    fn clock48(&self) -> (u64, u64) {
+    /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands
+    /// still.
+    fn usb_clock(&self) -> (u64, u64) {
         (1, 0)
     }
 }

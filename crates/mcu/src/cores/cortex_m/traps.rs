@@ -1,8 +1,9 @@
-//! Faults that the core takes itself: which one an instruction's failure is, and the way to its handler.
+//! Faults that the core takes itself, and the way to their handlers.
 //!
-//! DDI 0403E, B1.5.14 (fault behaviour) and B3.2.15 to B3.2.18 (CFSR, HFSR, MMFAR, BFAR); DDI 0419E, B1.5.6: on ARMv6-M all are HardFault.
-//! The model enters a handler where the part is known to fault. What it does not know itself (registers without a model, the manufacturer's
-//! program) ends the run, as does what the architecture calls a lockup, and a handler that jumps to itself.
+//! DDI 0403E, B1.5.14 (fault behaviour) and B3.2.15 to B3.2.18 (CFSR, HFSR, MMFAR, BFAR); DDI
+//! 0419E, B1.5.6: on ARMv6-M all are HardFault. The model enters a handler where the part is known
+//! to fault. What it does not know itself (registers without a model, the manufacturer's program)
+//! ends the run, as does what the architecture calls a lockup, and a handler that jumps to itself.
 
 use super::decode::Architecture;
 use super::execute::Execute;
@@ -13,7 +14,7 @@ use crate::machine::Machine;
 use crate::{EnteredFault, Fault, Flow, Observer, Stop};
 use std::ops::Range;
 
-/// What an instruction cannot do.
+/// Operation that an instruction cannot carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trap {
     /// There is no such instruction.
@@ -40,7 +41,8 @@ pub(super) enum Trap {
     Blocked,
 }
 
-/// CFSR: IACCVIOL, DACCVIOL, MMARVALID; IBUSERR, PRECISERR, IMPRECISERR, BFARVALID; UNDEFINSTR, INVSTATE, NOCP, UNALIGNED, DIVBYZERO.
+/// CFSR: IACCVIOL, DACCVIOL, MMARVALID; IBUSERR, PRECISERR, IMPRECISERR, BFARVALID; UNDEFINSTR,
+/// INVSTATE, NOCP, UNALIGNED, DIVBYZERO.
 const IACCVIOL: u32 = 1;
 const DACCVIOL: u32 = 1 << 1;
 const MMARVALID: u32 = 1 << 7;
@@ -65,8 +67,9 @@ const REMEMBERED: usize = 16;
 /// Registers of the part and of the core, from which no instruction is fetched (DDI 0403E, B3.1).
 const EXECUTE_NEVER: [Range<u32>; 2] = [0x4000_0000..0x6000_0000, 0xa000_0000..0xffff_ffff];
 
-/// Addresses at which a target file names all that there is: RAM, external memory, code but for what a manufacturer keeps there (STM32: the
-/// system memory; nRF52: FICR and UICR; SAM D21: the rows of its NVM).
+/// Addresses at which a target file names all that there is: RAM, external memory, code but for
+/// what a manufacturer keeps there (STM32: the system memory; nRF52: FICR and UICR; SAM D21: the
+/// rows of its NVM).
 fn is_known(address: u32) -> bool {
     match address {
         0x0080_0000..0x0081_0000 | 0x1000_0000..0x2000_0000 => false,
@@ -88,12 +91,12 @@ pub(super) struct FaultStatus {
     pub bus_address: u32,
 }
 
-/// Whether the core enters its handlers, and which it has entered.
+/// Faults taken by the part's own handlers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traps {
     /// Faults enter their handlers; otherwise they end the run.
     pub enter: bool,
-    /// What the instruction under way cannot do, where that is no [`Fault`] of its own.
+    /// Trap of the instruction under way, where it has no [`Fault`] of its own.
     pub cause: Option<Trap>,
     /// The faults whose handlers were entered, the first ones.
     pub entered: Vec<EnteredFault>,
@@ -102,7 +105,8 @@ pub(super) struct Traps {
 }
 
 impl<T: Timing> Machine<CortexM<T>> {
-    /// Executes until the run ends; faults that the part takes itself are entered where that is wanted.
+    /// Executes until the run ends; faults that the part takes itself are entered where that is
+    /// wanted.
     pub(super) fn execute_with_traps<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
         loop {
             self.core.traps.cause = None;
@@ -185,7 +189,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             return false;
         }
         let before = self.core.state.clone();
-        // The instruction itself; after a branch, its target; after a store that was not waited for, what follows.
+        // The instruction itself; after a branch, its target; after a store that was not waited
+        // for, what follows.
         match trap {
             Trap::State(target) | Trap::Fetch(target) | Trap::ForbiddenFetch(target) => {
                 self.core.state.pc = target & !1;

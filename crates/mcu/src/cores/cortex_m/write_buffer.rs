@@ -1,5 +1,6 @@
-//! The write buffer of the Cortex-M3 and M4: what a store to a slow peripheral costs the accesses
-//! behind it.
+//! Write buffer of the Cortex-M3 and M4.
+//!
+//! A store to a slow peripheral delays the accesses behind it.
 //!
 //! ARM 100165 (Cortex-M3 TRM r2p1), section 3.5: a store goes through a buffer of one entry if the
 //! bus waits in its data phase; accesses that follow on that bus wait until it has drained, as DMB
@@ -7,7 +8,7 @@
 //! and the core goes on unless it accesses the system bus meanwhile. The address of that write is
 //! taken to go out in the last cycle of the read.
 
-/// What the system bus is still at.
+/// Work that the system bus still has to do.
 #[derive(Clone, Default)]
 pub(super) struct WriteBuffer {
     /// Cycles until the bus is free.
@@ -40,7 +41,7 @@ impl WriteBuffer {
         self.active = true;
     }
 
-    /// Whether no instruction is to be followed.
+    /// Returns true if no instruction is to be followed.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         !self.active
@@ -48,7 +49,7 @@ impl WriteBuffer {
 
     /// Ends the instruction under way, which takes `cycles` and may access the system bus: cycles
     /// that it waits.
-    pub fn follow(&mut self, cycles: u32, on_bus: bool) -> u32 {
+    pub fn end_instruction(&mut self, cycles: u32, on_bus: bool) -> u32 {
         let mut waits = if on_bus { std::mem::take(&mut self.busy) } else { 0 };
         let (reads, posted) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.posted));
         if std::mem::take(&mut self.bit) {

@@ -1,10 +1,14 @@
-//! The one bus of the Cortex-M0+ before the serial flash of an RP2040: how many cycles each access waits. RP2040 datasheet, section
-//! 2.6.3: a cache of 16 kB in lines of eight bytes, two ways, which answers at once; four addresses of the flash, of which the first
-//! looks and fills, the second looks only, the third fills only, and the fourth does neither.
+//! Wait states of the Cortex-M0+'s one bus before the serial flash of an RP2040.
 //!
-//! The halves of a line are valid by themselves, and a miss reads one word: the serial interface makes transfers of 32 bits at most
-//! ("8 bytes with an upper/lower valid bit", L. Wren, who designed it, in raspberrypi/pico-feedback, issue 307). Its reporter saw
-//! both halves filled for instructions "sometimes", never for data: here that is the fetch of the next word, which the core makes.
+//! RP2040 datasheet, section 2.6.3: a cache of 16 kB in lines of eight bytes, two ways, which
+//! answers at once; four addresses of the flash, of which the first looks and fills, the second
+//! looks only, the third fills only, and the fourth does neither.
+//!
+//! The halves of a line are valid by themselves, and a miss reads one word: the serial interface
+//! makes transfers of 32 bits at most ("8 bytes with an upper/lower valid bit", L. Wren, who
+//! designed it, in raspberrypi/pico-feedback, issue 307). Its reporter saw both halves filled for
+//! instructions "sometimes", never for data: here that is the fetch of the next word, which the
+//! core makes.
 //!
 //! It is not published which way is replaced: here the way not used last.
 //!
@@ -19,7 +23,8 @@ const FLASH_SIZE: u32 = 0x0100_0000;
 const LINE_BYTES: u32 = 8;
 const SETS: usize = 1024;
 
-/// A line that is held: one above its number, shifted by two, and a bit for each of its words that is valid. 0 for none.
+/// A line that is held: one above its number, shifted by two, and a bit for each of its words that
+/// is valid. 0 for none.
 type Line = u32;
 
 const VALID: Line = 3;

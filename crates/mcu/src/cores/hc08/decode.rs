@@ -5,7 +5,7 @@
 use super::timing;
 use bytemuck::Zeroable;
 
-/// What an instruction does. Where it does it to a register instead of memory, its [`Mode`] says so.
+/// Operation of an instruction. Its [`Mode`] tells whether it works on a register or on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Zeroable)]
 #[repr(u8)]
 pub enum Opcode {
@@ -120,7 +120,7 @@ pub enum Opcode {
     Wait,
 }
 
-/// Where the operand is.
+/// Location of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Mode {
@@ -143,15 +143,16 @@ pub enum Mode {
 pub struct Op {
     /// Its operation.
     pub kind: Opcode,
-    /// Where its operand is.
+    /// Location of its operand.
     pub mode: Mode,
     /// Its length in bytes.
     pub length: u8,
     /// Its bus cycles.
     pub cycles: u8,
-    /// Immediate value, address or offset. Bit instructions: the direct address, and the bit's mask above it.
+    /// Immediate value, address or offset. Bit instructions: the direct address, and the bit's mask
+    /// above it.
     pub operand: u16,
-    /// Where a branch goes; the destination of `MOV`.
+    /// Target of a branch; the destination of `MOV`.
     pub target: u16,
 }
 
@@ -161,10 +162,12 @@ impl Op {
         Op { kind: Opcode::Unknown, mode: Mode::Immediate, length: 0, cycles: 0, operand: 0, target: 0 };
 }
 
-/// The longest instruction: `CBEQ` and `DBNZ` relative to the stack pointer, and everything with `SP2`.
+/// The longest instruction: `CBEQ` and `DBNZ` relative to the stack pointer, and everything with
+/// `SP2`.
 pub const LONGEST: usize = 4;
 
-/// Decodes the instruction at `pc`, whose first bytes are given; `None` where the processor has none such.
+/// Decodes the instruction at `pc`, whose first bytes are given; `None` where the processor has
+/// none such.
 pub fn decode(pc: u16, bytes: [u8; LONGEST]) -> Option<Op> {
     let prefixed = bytes[0] == 0x9e;
     let (opcode, at) = if prefixed { (bytes[1], 2) } else { (bytes[0], 1) };
@@ -431,7 +434,8 @@ mod tests {
                 count += usize::from(known);
             }
         }
-        // 16 rows of 19 columns, but for 3x and 9E6x (2, 5, E; 2, E), 82, 8D, 96, 9E, AC, 9EDC, 9EEC, 9EDD, 9EED.
+        // 16 rows of 19 columns, but for 3x and 9E6x (2, 5, E; 2, E), 82, 8D, 96, 9E, AC, 9EDC,
+        // 9EEC, 9EDD, 9EED.
         assert_eq!(count, 16 * 19 - 14);
     }
 }

@@ -20,7 +20,7 @@ pub const ONES: u8 = 0x60;
 /// Overflow.
 pub const V: u8 = 0x80;
 
-/// Whether the core executes.
+/// Sleep of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
     /// It does.
@@ -44,7 +44,7 @@ pub struct Hc08 {
     pub pc: u16,
     /// Condition codes; [`ONES`] are set.
     pub ccr: u8,
-    /// Whether the core sleeps.
+    /// Its sleep.
     pub sleep: Sleep,
     /// The address of the register whose bit 1 enables `STOP`, where the part has it.
     pub config: Option<u16>,
@@ -74,7 +74,8 @@ impl Hc08 {
         u16::from_be_bytes([byte(address), byte(address.wrapping_add(1))])
     }
 
-    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
+    /// `ignore_breakpoint` passes.
     #[cold]
     pub(crate) fn find(&mut self, pc: u16, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;

@@ -1,18 +1,21 @@
-//! How many bus cycles an instruction takes: the manual's opcode map, as data.
+//! Bus cycles of instructions: the manual's opcode map, as data.
 //!
-//! Source: CPU08RM, "Opcode Map"; M68HC08RG, table 3; the data sheets' chapter "Central Processor Unit", table
-//! "Opcode Map". A branch takes the same time whether it is taken or not.
+//! Source: CPU08RM, "Opcode Map"; M68HC08RG, table 3; the data sheets' chapter "Central Processor
+//! Unit", table "Opcode Map". A branch takes the same time whether it is taken or not.
 //!
-//! The reference manual itself could not be had. Most of the map and of the instruction set summary was read in pages of
-//! data sheets and in the reference guide; the rest was compared with three transcriptions made by others, which agree
-//! with each other and with the pages everywhere but at `JMP ,X`: two of them have the later HCS08's 3 cycles, one has
-//! the 2 of the instruction set summary (MC68HC08AZ32A technical data, Rev. 1.0, page 89, which was read). The listings
-//! of sdcc's assembler print cycles, too: the same for all 290 instructions (`tests/suite/hc08/timing.rs`).
+//! The reference manual itself could not be had. Most of the map and of the instruction set summary
+//! was read in pages of data sheets and in the reference guide; the rest was compared with three
+//! transcriptions made by others, which agree with each other and with the pages everywhere but at
+//! `JMP ,X`: two of them have the later HCS08's 3 cycles, one has the 2 of the instruction set
+//! summary (MC68HC08AZ32A technical data, Rev. 1.0, page 89, which was read). The listings of
+//! sdcc's assembler print cycles, too: the same for all 290 instructions
+//! (`tests/suite/hc08/timing.rs`).
 
 /// The columns of the map: the opcode's high digit, after the prefix 0x9E where there is one.
 ///
-/// Bit manipulation (0, 1), branches (2), read-modify-write (3 `DIR`, 4 and 5 `INH`, 6 `IX1`, 9E6 `SP1`, 7 `IX`),
-/// control (8, 9), register and memory (A `IMM`, B `DIR`, C `EXT`, D `IX2`, 9ED `SP2`, E `IX1`, 9EE `SP1`, F `IX`).
+/// Bit manipulation (0, 1), branches (2), read-modify-write (3 `DIR`, 4 and 5 `INH`, 6 `IX1`, 9E6
+/// `SP1`, 7 `IX`), control (8, 9), register and memory (A `IMM`, B `DIR`, C `EXT`, D `IX2`, 9ED
+/// `SP2`, E `IX1`, 9EE `SP1`, F `IX`).
 const COLUMNS: [u16; 19] = [
     0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x9e60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0x9ed0, 0xe0,
     0x9ee0, 0xf0,
@@ -40,8 +43,8 @@ const MAP: [[u8; 19]; 16] = [
     [5, 4, 3,  3, 1, 1, 3, 4, 2,  1, 1,  2, 3, 4, 4, 5, 3, 4, 2], // F: CLR; WAIT, TXA; AIX, STX
 ];
 
-/// Bus cycles of the instruction with this opcode, the prefix 0x9E in the high byte where it has one; `None` where the
-/// processor has no such instruction.
+/// Bus cycles of the instruction with this opcode, the prefix 0x9E in the high byte where it has
+/// one; `None` where the processor has no such instruction.
 #[must_use]
 pub fn cycles(opcode: u16) -> Option<u8> {
     let column = COLUMNS.iter().position(|column| *column == opcode & 0xfff0)?;

@@ -1,43 +1,43 @@
-//! What each instruction does with data. No instruction takes its time from it.
+//! Data flow of each instruction. No instruction's time depends on data.
 //!
-//! R0 to R7 lie in the internal RAM, at addresses that the register bank decides: an instruction is described for each bank that it is
-//! executed in.
+//! R0 to R7 lie in the internal RAM, at addresses that the register bank decides: an instruction is
+//! described for each bank that it is executed in.
 
 use super::memory::{INTERNAL, SPECIAL};
 use super::registers::{
     self as psw, ACC, B as B_REGISTER, DPH as HIGH, DPL as LOW, Mcs51, P2, PSW, SP as POINTER,
 };
 use super::timing::BYTES;
-use crate::dataflow::{CoreDataflow, Dataflow, Places, Shape, bank_of};
+use crate::dataflow::{CoreDataflow, Dataflow, Locations, Propagation, bank_of};
 
-const ACCUMULATOR: Places = Places::one(0);
-const B: Places = Places::one(1);
-const SP: Places = Places::one(2);
-const DPL: Places = Places::one(3);
-const DPH: Places = Places::one(4);
-const DPTR: Places = DPL.with(DPH);
-const CY: Places = Places::one(5);
-const AC: Places = Places::one(6);
-const OV: Places = Places::one(7);
+const ACCUMULATOR: Locations = Locations::one(0);
+const B: Locations = Locations::one(1);
+const SP: Locations = Locations::one(2);
+const DPL: Locations = Locations::one(3);
+const DPH: Locations = Locations::one(4);
+const DPTR: Locations = DPL.with(DPH);
+const CY: Locations = Locations::one(5);
+const AC: Locations = Locations::one(6);
+const OV: Locations = Locations::one(7);
 /// The rest of the status word, and with it the bank.
-const MODES: Places = Places::one(8);
+const MODES: Locations = Locations::one(8);
 /// P, which follows the accumulator.
-const PARITY: Places = Places::one(9);
+const PARITY: Locations = Locations::one(9);
 /// The accumulator as what an instruction changes.
-const A: Places = ACCUMULATOR.with(PARITY);
-const STATUS: Places = CY.with(AC).with(OV).with(MODES).with(PARITY);
+const A: Locations = ACCUMULATOR.with(PARITY);
+const STATUS: Locations = CY.with(AC).with(OV).with(MODES).with(PARITY);
 /// Port 2, the upper half of the address of `MOVX @Ri`.
-const PAGE: Places = Places::one(10);
-const TEMPORARY: Places = Places::TEMPORARY;
+const PAGE: Locations = Locations::one(10);
+const TEMPORARY: Locations = Locations::TEMPORARY;
 
 /// A byte of the register banks.
-fn internal(address: u8) -> Places {
-    Places::one(32 + (address & 31))
+fn internal(address: u8) -> Locations {
+    Locations::one(32 + (address & 31))
 }
 
 /// Bits of a register, by its index in [`psw::REGISTERS`].
-fn places(register: usize, bits: u32, bank: u8) -> Places {
-    let of = |mask: u32, places: Places| if bits & mask != 0 { places } else { Places::NONE };
+fn locations(register: usize, bits: u32, bank: u8) -> Locations {
+    let of = |mask: u32, locations: Locations| if bits & mask != 0 { locations } else { Locations::NONE };
     let [carry, auxiliary, overflow] = [psw::CY, psw::AC, psw::OV].map(u32::from);
     match register {
         0 => A,
@@ -53,7 +53,7 @@ fn places(register: usize, bits: u32, bank: u8) -> Places {
         }
         4 => SP,
         5..13 => internal(8 * bank + register as u8 - 5),
-        _ => Places::NONE,
+        _ => Locations::NONE,
     }
 }
 
@@ -73,15 +73,15 @@ impl Mcs51 {
             let flow = if whole { dataflow(bytes, bank) } else { None };
             flow.map(|flow| (key, flow)).into_iter().collect()
         };
-        let mut core = CoreDataflow::new(Box::new(describe), places);
+        let mut core = CoreDataflow::new(Box::new(describe), locations);
         core.alignment = 0;
         core.banks = 4;
         core.bank = self.bank();
-        core.places_are_bytes = true;
+        core.locations_are_bytes = true;
         core.mapped = (0..32).map(|address| (INTERNAL + u32::from(address), internal(address))).collect();
         let special =
             [(POINTER, SP), (LOW, DPL), (HIGH, DPH), (P2, PAGE), (PSW, STATUS), (ACC, A), (B_REGISTER, B)];
-        core.mapped.extend(special.map(|(address, places)| (SPECIAL + u32::from(address), places)));
+        core.mapped.extend(special.map(|(address, locations)| (SPECIAL + u32::from(address), locations)));
         core
     }
 }
@@ -102,19 +102,19 @@ fn dataflow(bytes: [u8; 3], bank: u8) -> Option<Dataflow> {
             }
         }
         0xc0 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.address(SP);
             flow.writes(TEMPORARY);
         }
         0xd0 => {
             pop(&mut flow);
-            flow.address(Places::NONE);
+            flow.address(Locations::NONE);
             to_direct(&mut flow, first, TEMPORARY);
         }
         _ if opcode & 0x1f == 0x11 || opcode == 0x12 => {
             flow.address(SP);
-            flow.writes(Places::NONE);
-            flow.writes(Places::NONE);
+            flow.writes(Locations::NONE);
+            flow.writes(Locations::NONE);
         }
         _ if arithmetic(&mut flow, bytes, bank) => {}
         _ if moving(&mut flow, bytes, bank) => {}
@@ -126,26 +126,26 @@ fn dataflow(bytes: [u8; 3], bank: u8) -> Option<Dataflow> {
 
 fn pop(flow: &mut Dataflow) {
     flow.address(SP);
-    flow.reads(TEMPORARY, Shape::Bytes);
+    flow.reads(TEMPORARY, Propagation::Bytes);
 }
 
 /// The register that the lower three bits of an opcode name.
-fn r(opcode: u8, bank: u8) -> Places {
+fn r(opcode: u8, bank: u8) -> Locations {
     internal(8 * bank + (opcode & 7))
 }
 
 /// R0 or R1 as an address.
-fn pointer(opcode: u8, bank: u8) -> Places {
+fn pointer(opcode: u8, bank: u8) -> Locations {
     r(opcode & 1, bank)
 }
 
 /// A write by a direct address. P follows the accumulator whatever is written to it.
-fn to_direct(flow: &mut Dataflow, address: u8, from: Places) {
+fn to_direct(flow: &mut Dataflow, address: u8, from: Locations) {
     flow.writes(from);
     match address {
-        ACC => flow.moves(ACCUMULATOR, PARITY, Shape::Bytes),
+        ACC => flow.moves(ACCUMULATOR, PARITY, Propagation::Bytes),
         PSW => {
-            flow.moves(ACCUMULATOR, PARITY, Shape::Bytes);
+            flow.moves(ACCUMULATOR, PARITY, Propagation::Bytes);
             // A bank that a secret chooses.
             flow.branches(MODES);
         }
@@ -154,16 +154,16 @@ fn to_direct(flow: &mut Dataflow, address: u8, from: Places) {
 }
 
 /// The operand that the lower half of an opcode names: where it is, or comes to.
-fn operand(flow: &mut Dataflow, opcode: u8, bank: u8) -> Places {
+fn operand(flow: &mut Dataflow, opcode: u8, bank: u8) -> Locations {
     match opcode & 15 {
-        4 => Places::NONE,
+        4 => Locations::NONE,
         5 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             TEMPORARY
         }
         6 | 7 => {
             flow.address(pointer(opcode, bank));
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             TEMPORARY
         }
         _ => r(opcode, bank),
@@ -176,14 +176,14 @@ fn arithmetic(flow: &mut Dataflow, [opcode, first, _]: [u8; 3], bank: u8) -> boo
     match opcode {
         // The accumulator less itself and the carry is a mask of the carry.
         0x95 if first == ACC => {
-            flow.reads(TEMPORARY, Shape::Bytes);
-            flow.moves(CY, flags | A, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
+            flow.moves(CY, flags | A, Propagation::Bytes);
         }
         0x24..=0x2f | 0x34..=0x3f | 0x94..=0x9f => {
-            let carry = if opcode < 0x30 { Places::NONE } else { CY };
+            let carry = if opcode < 0x30 { Locations::NONE } else { CY };
             let value = operand(flow, opcode, bank);
-            flow.moves(ACCUMULATOR | value | carry, TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY, flags | A, Shape::Bytes);
+            flow.moves(ACCUMULATOR | value | carry, TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY, flags | A, Propagation::Bytes);
         }
         // INC, DEC of the accumulator; CPL, RL, RR, SWAP.
         0x04 | 0x14 | 0xf4 | 0x23 | 0x03 | 0xc4 => {}
@@ -195,32 +195,32 @@ fn arithmetic(flow: &mut Dataflow, [opcode, first, _]: [u8; 3], bank: u8) -> boo
                 _ => {}
             }
         }
-        0xa3 => flow.moves(DPTR, DPH, Shape::Bytes),
+        0xa3 => flow.moves(DPTR, DPH, Propagation::Bytes),
         0xa4 | 0x84 => {
-            flow.moves(ACCUMULATOR | B, TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY, A | B, Shape::Bytes);
+            flow.moves(ACCUMULATOR | B, TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY, A | B, Propagation::Bytes);
             flow.clears(CY);
-            flow.moves(if opcode == 0xa4 { TEMPORARY } else { Places::NONE }, OV, Shape::Bytes);
+            flow.moves(if opcode == 0xa4 { TEMPORARY } else { Locations::NONE }, OV, Propagation::Bytes);
         }
         0xd4 => {
-            flow.moves(ACCUMULATOR | CY | AC, TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY, A | CY, Shape::Bytes);
+            flow.moves(ACCUMULATOR | CY | AC, TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY, A | CY, Propagation::Bytes);
         }
         0x42 | 0x43 | 0x52 | 0x53 | 0x62 | 0x63 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
-            let by = if opcode & 1 == 0 { ACCUMULATOR } else { Places::NONE };
+            flow.reads(TEMPORARY, Propagation::Bytes);
+            let by = if opcode & 1 == 0 { ACCUMULATOR } else { Locations::NONE };
             to_direct(flow, first, TEMPORARY | by);
         }
         0x54 if first == 0 => flow.clears(A),
         0x44 if first == 0xff => flow.clears(A),
         0x44..=0x4f | 0x54..=0x5f | 0x64..=0x6f => {
             let value = operand(flow, opcode, bank);
-            flow.moves(ACCUMULATOR | value, A, Shape::Bytes);
+            flow.moves(ACCUMULATOR | value, A, Propagation::Bytes);
         }
         0xe4 => flow.clears(A),
         0x33 | 0x13 => {
-            flow.moves(ACCUMULATOR | CY, TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY, A | CY, Shape::Bytes);
+            flow.moves(ACCUMULATOR | CY, TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY, A | CY, Propagation::Bytes);
         }
         _ => return false,
     }
@@ -232,62 +232,62 @@ fn moving(flow: &mut Dataflow, [opcode, first, second]: [u8; 3], bank: u8) -> bo
     match opcode {
         0xe5..=0xef => {
             let value = operand(flow, opcode, bank);
-            flow.moves(value, A, Shape::Bytes);
+            flow.moves(value, A, Propagation::Bytes);
         }
         0x74 => flow.clears(A),
         0xf5 => to_direct(flow, first, ACCUMULATOR),
-        0x75 => to_direct(flow, first, Places::NONE),
+        0x75 => to_direct(flow, first, Locations::NONE),
         0xf6 | 0xf7 | 0x76 | 0x77 => {
             flow.address(pointer(opcode, bank));
-            flow.writes(if opcode < 0x80 { Places::NONE } else { ACCUMULATOR });
+            flow.writes(if opcode < 0x80 { Locations::NONE } else { ACCUMULATOR });
         }
-        0xf8..=0xff => flow.moves(ACCUMULATOR, r(opcode, bank), Shape::Bytes),
+        0xf8..=0xff => flow.moves(ACCUMULATOR, r(opcode, bank), Propagation::Bytes),
         0x78..=0x7f => flow.clears(r(opcode, bank)),
         0x85 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             to_direct(flow, second, TEMPORARY);
         }
         0x86..=0x8f => {
             let value = operand(flow, opcode, bank);
-            flow.address(Places::NONE);
+            flow.address(Locations::NONE);
             to_direct(flow, first, value);
         }
         0xa6 | 0xa7 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.address(pointer(opcode, bank));
             flow.writes(TEMPORARY);
         }
-        0xa8..=0xaf => flow.reads(r(opcode, bank), Shape::Bytes),
+        0xa8..=0xaf => flow.reads(r(opcode, bank), Propagation::Bytes),
         0x90 => flow.clears(DPTR),
         0x93 | 0x83 => {
-            flow.address(ACCUMULATOR | if opcode == 0x93 { DPTR } else { Places::NONE });
-            flow.reads(A, Shape::Bytes);
+            flow.address(ACCUMULATOR | if opcode == 0x93 { DPTR } else { Locations::NONE });
+            flow.reads(A, Propagation::Bytes);
         }
         0xe0 | 0xe2 | 0xe3 | 0xf0 | 0xf2 | 0xf3 => {
             flow.address(if opcode & 2 == 0 { DPTR } else { pointer(opcode, bank) | PAGE });
-            if opcode < 0xf0 { flow.reads(A, Shape::Bytes) } else { flow.writes(ACCUMULATOR) }
+            if opcode < 0xf0 { flow.reads(A, Propagation::Bytes) } else { flow.writes(ACCUMULATOR) }
         }
         0xc5 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             to_direct(flow, first, ACCUMULATOR);
-            flow.moves(TEMPORARY, A, Shape::Bytes);
+            flow.moves(TEMPORARY, A, Propagation::Bytes);
         }
         0xc6 | 0xc7 => {
             flow.address(pointer(opcode, bank));
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.writes(ACCUMULATOR);
-            flow.moves(TEMPORARY, A, Shape::Bytes);
+            flow.moves(TEMPORARY, A, Propagation::Bytes);
         }
         0xc8..=0xcf => {
-            flow.moves(ACCUMULATOR, TEMPORARY, Shape::Bytes);
-            flow.moves(r(opcode, bank), A, Shape::Bytes);
-            flow.moves(TEMPORARY, r(opcode, bank), Shape::Bytes);
+            flow.moves(ACCUMULATOR, TEMPORARY, Propagation::Bytes);
+            flow.moves(r(opcode, bank), A, Propagation::Bytes);
+            flow.moves(TEMPORARY, r(opcode, bank), Propagation::Bytes);
         }
         0xd6 | 0xd7 => {
             flow.address(pointer(opcode, bank));
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.writes(TEMPORARY | ACCUMULATOR);
-            flow.moves(TEMPORARY | ACCUMULATOR, A, Shape::Bytes);
+            flow.moves(TEMPORARY | ACCUMULATOR, A, Propagation::Bytes);
         }
         _ => return false,
     }
@@ -301,24 +301,24 @@ fn bits(flow: &mut Dataflow, opcode: u8, bit: u8) -> bool {
         0xc3 | 0xd3 => flow.clears(CY),
         0xb3 => {}
         0xc2 | 0xd2 | 0x92 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
-            to_direct(flow, byte, TEMPORARY | if opcode == 0x92 { CY } else { Places::NONE });
+            flow.reads(TEMPORARY, Propagation::Bytes);
+            to_direct(flow, byte, TEMPORARY | if opcode == 0x92 { CY } else { Locations::NONE });
         }
         0xb2 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             to_direct(flow, byte, TEMPORARY);
         }
         0x82 | 0xb0 | 0x72 | 0xa0 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
-            flow.moves(TEMPORARY | CY, CY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
+            flow.moves(TEMPORARY | CY, CY, Propagation::Bytes);
         }
-        0xa2 => flow.reads(CY, Shape::Bytes),
+        0xa2 => flow.reads(CY, Propagation::Bytes),
         0x20 | 0x30 | 0x10 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             flow.branches(TEMPORARY);
             if opcode == 0x10 {
-                flow.reads(TEMPORARY, Shape::Bytes);
+                flow.reads(TEMPORARY, Propagation::Bytes);
                 to_direct(flow, byte, TEMPORARY);
             }
         }
@@ -327,7 +327,7 @@ fn bits(flow: &mut Dataflow, opcode: u8, bit: u8) -> bool {
     true
 }
 
-/// What decides on where execution goes on.
+/// Adds the decisions on control flow.
 fn branches(flow: &mut Dataflow, [opcode, first, _]: [u8; 3], bank: u8) {
     match opcode {
         0x40 | 0x50 => flow.branches(CY),
@@ -335,12 +335,12 @@ fn branches(flow: &mut Dataflow, [opcode, first, _]: [u8; 3], bank: u8) {
         // CJNE, of the accumulator but for a register or what one points to.
         0xb4..=0xbf => {
             let value = operand(flow, opcode, bank);
-            let value = value | if matches!(opcode, 0xb4 | 0xb5) { ACCUMULATOR } else { Places::NONE };
-            flow.moves(value, CY, Shape::Bytes);
+            let value = value | if matches!(opcode, 0xb4 | 0xb5) { ACCUMULATOR } else { Locations::NONE };
+            flow.moves(value, CY, Propagation::Bytes);
             flow.branches(value);
         }
         0xd5 => {
-            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.reads(TEMPORARY, Propagation::Bytes);
             to_direct(flow, first, TEMPORARY);
             flow.branches(TEMPORARY);
         }

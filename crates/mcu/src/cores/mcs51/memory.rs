@@ -22,18 +22,19 @@ const SPACE: usize = 0x1_0000;
 #[derive(Clone)]
 pub struct Memory {
     code: Box<[u8; SPACE]>,
-    /// The code again, but [`TRAP`] where there is none, at jumps to themselves and where a run is to stop.
+    /// The code again, but [`TRAP`] where there is none, at jumps to themselves and where a run is
+    /// to stop.
     plan: Box<[u8; SPACE]>,
     code_range: Range<u32>,
     external: Box<[u8; SPACE]>,
     external_range: Range<u32>,
     internal: [u8; 256],
     internal_size: u16,
-    /// Where the run is to stop.
+    /// Addresses before which the run stops.
     stops: Vec<u16>,
 }
 
-/// What stands at an address that is not simply executed.
+/// Contents of an address that is not simply executed.
 pub enum Trapped {
     /// The run is to stop there.
     Stop,
@@ -111,7 +112,7 @@ impl Memory {
         self.plan[usize::from(address)]
     }
 
-    /// Whether a data read of the program memory finds something.
+    /// Returns true if a data read of the program memory finds a byte.
     #[inline(always)]
     pub fn has_code(&self, address: u16) -> bool {
         self.code_range.contains(&u32::from(address))
@@ -130,7 +131,7 @@ impl Memory {
         there.then(|| &mut self.external[usize::from(address)])
     }
 
-    /// Whether the internal RAM reaches up to an indirect address.
+    /// Returns true if the internal RAM reaches up to an indirect address.
     #[inline(always)]
     pub fn has_internal(&self, address: u8) -> bool {
         u16::from(address) < self.internal_size
@@ -148,7 +149,8 @@ impl Memory {
         self.internal[usize::from(address)] = value;
     }
 
-    /// What stands at an address that [`Memory::planned`] gave [`TRAP`] for; `pass` passes an address to stop at.
+    /// Returns the contents of an address for which [`Memory::planned`] gave [`TRAP`]; `pass`
+    /// passes an address to stop at.
     ///
     /// # Errors
     /// The reserved opcode, or an instruction that does not wholly lie in memory.
@@ -259,7 +261,7 @@ impl Memory {
         true
     }
 
-    /// Whether there is RAM at an address.
+    /// Returns true if there is RAM at an address.
     pub fn is_ram(&self, address: u32) -> bool {
         address >= EXTERNAL && self.is_memory(address, 1)
     }

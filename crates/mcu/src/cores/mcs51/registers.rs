@@ -24,7 +24,7 @@ pub const B: u8 = 0xf0;
 /// The port that puts out the high half of the address of `MOVX @Ri`.
 pub const P2: u8 = 0xa0;
 
-/// What of a port an instruction reads ("Read-Modify-Write Feature").
+/// Source of an instruction's read of a port ("Read-Modify-Write Feature").
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Port {
     /// The levels of its pins.
@@ -132,7 +132,8 @@ impl Mcs51 {
         true
     }
 
-    /// Registers of the core as a debugger sees them, from a direct address on; false where one is none.
+    /// Registers of the core as a debugger sees them, from a direct address on; false where one is
+    /// none.
     pub fn peek_special(&self, address: u32, bytes: &mut [u8]) -> bool {
         let core = |address: u32| u8::try_from(address).ok().and_then(|address| self.read_core(address));
         let there = (0..bytes.len() as u32).all(|offset| core(address + offset).is_some());

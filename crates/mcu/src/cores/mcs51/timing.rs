@@ -1,10 +1,11 @@
-//! How many bytes an instruction has and how many machine cycles it takes: the manual's table, as data.
+//! Bytes and machine cycles of instructions: the manual's table, as data.
 //!
-//! Source: Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51 Programmer's Guide and
-//! Instruction Set": table "8051 Instruction Set Summary" (bytes and oscillator periods: 12, 24 or 48) and table
-//! "Instruction Opcodes in Hexadecimal Order"; compared with the transcription of the former in 8051-timing-db.
-//! A machine cycle is twelve oscillator periods. External program and data memory take no time beyond this: the bus has
-//! no wait states (chapter "Hardware Description", section "CPU Timing").
+//! Source: Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51
+//! Programmer's Guide and Instruction Set": table "8051 Instruction Set Summary" (bytes and
+//! oscillator periods: 12, 24 or 48) and table "Instruction Opcodes in Hexadecimal Order"; compared
+//! with the transcription of the former in 8051-timing-db. A machine cycle is twelve oscillator
+//! periods. External program and data memory take no time beyond this: the bus has no wait states
+//! (chapter "Hardware Description", section "CPU Timing").
 
 /// Bytes of an instruction, by its opcode; 0xA5 is reserved.
 #[rustfmt::skip]

@@ -1,155 +1,13 @@
-//! From words in memory to [`Op`]: everything about an instruction that does not depend on register contents.
+//! Decoding of words in memory to [`Op`].
 //!
-//! Encodings: SLAU208, chapter CPUX, sections "MSP430 and MSP430X Instructions" and "Extended Instruction Binary
-//! Descriptions".
+//! An operation has everything about an instruction that does not depend on register contents.
+//!
+//! Encodings: SLAU208, chapter CPUX, sections "MSP430 and MSP430X Instructions" and "Extended
+//! Instruction Binary Descriptions".
 
+use super::op::{INDEX_HIGH, OF_SP};
+pub use super::op::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
 use super::timing::{self, Destination, Mode};
-use bytemuck::Zeroable;
-
-/// Operand width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
-#[repr(u8)]
-pub enum Width {
-    /// `.B`, 8 bits.
-    Byte,
-    /// `.W`, 16 bits.
-    Word,
-    /// `.A`, 20 bits; two words in memory.
-    Address,
-}
-
-impl Width {
-    /// All ones.
-    #[must_use]
-    #[inline(always)]
-    pub fn mask(self) -> u32 {
-        match self {
-            Width::Byte => 0xff,
-            Width::Word => 0xffff,
-            Width::Address => 0xf_ffff,
-        }
-    }
-
-    /// The sign bit.
-    #[must_use]
-    #[inline(always)]
-    pub fn sign(self) -> u32 {
-        match self {
-            Width::Byte => 0x80,
-            Width::Word => 0x8000,
-            Width::Address => 0x8_0000,
-        }
-    }
-}
-
-/// What an instruction does. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Opcode::Mov`] and so on with [`Width::Address`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the names are the manual's mnemonics")]
-pub enum Opcode {
-    Mov,
-    Add,
-    Addc,
-    Subc,
-    Sub,
-    Cmp,
-    Dadd,
-    Bit,
-    Bic,
-    Bis,
-    Xor,
-    And,
-    Rrc,
-    Swpb,
-    Rra,
-    Sxt,
-    Push,
-    Call,
-    Calla,
-    Reti,
-    Jne,
-    Jeq,
-    Jnc,
-    Jc,
-    Jn,
-    Jge,
-    Jl,
-    Jmp,
-    Pushm,
-    Popm,
-    Rrcm,
-    Rram,
-    Rlam,
-    Rrum,
-    /// No instruction: [`UNKNOWN`] at `source_value` says what is not known of it.
-    Unknown,
-}
-
-/// What sources that were tried on silicon, the manual and the assemblers say differently of an instruction, so that what a part does
-/// is not known. Indices are in `source_value` of [`Opcode::Unknown`].
-pub const UNKNOWN: [&str; 2] = [
-    "bits 3:0 and 10:7 of the extension word differ: SLAU208's figure 4-31 has bits 19:16 of the index of a single operand in 3:0, \
-     assemblers put them into 10:7, and the description tried on an MSP430FR5994 uses neither: which one the part takes is not known",
-    "PUSH or CALL of @SP, or CALL SP: whether the part takes SP before or after it counts down is not known (openMSP430's RTL: \
-     after; SLAU208 and simulators: before)",
-];
-const INDEX_HIGH: u32 = 0;
-const OF_SP: u32 = 1;
-
-/// Where an operand is found when the instruction executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
-#[repr(u8)]
-pub enum Operand {
-    /// In the register.
-    Register,
-    /// It is the value: immediate, constant generator, or the program counter as a source.
-    Value,
-    /// At the value: absolute and symbolic modes.
-    At,
-    /// At register + value, kept in the lower 64 KB where the register points there (MSP430 instructions; section
-    /// "Indexed Mode in Lower 64KB Memory").
-    Indexed16,
-    /// At register + value, 20 bits (MSP430X instructions, address instructions).
-    Indexed20,
-    /// At the register.
-    Indirect,
-    /// At the register, which then grows by the operand's size.
-    Increment,
-}
-
-/// A decoded instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
-pub struct Op {
-    /// Its operation.
-    pub kind: Opcode,
-    /// Operand width.
-    pub width: Width,
-    /// The source operand (single-operand instructions: their operand).
-    pub source: Operand,
-    /// Source register.
-    pub source_register: u8,
-    /// Value, address or index of the source; target of a jump; how many registers or positions (`PUSHM`, `RRCM` and
-    /// the like).
-    pub source_value: u32,
-    /// The destination operand.
-    pub destination: Operand,
-    /// Destination register.
-    pub destination_register: u8,
-    /// Address or index of the destination.
-    pub destination_value: u32,
-    /// MCLK cycles, where not repeated.
-    pub cycles: u8,
-    /// Bytes.
-    pub length: u8,
-    /// The cycle, from 1, in which memory is read for the source.
-    pub source_cycle: u8,
-    /// Repetitions less one.
-    pub count: u8,
-    /// The register whose low four bits are the repetitions less one, or 0 for none.
-    pub count_register: u8,
-    /// The extension word's ZC bit: the carry counts as zero.
-    pub zero_carry: bool,
-}
 
 /// The extension word before an MSP430X instruction.
 #[derive(Clone, Copy)]
@@ -188,8 +46,8 @@ struct Decoder<F> {
     extension: Option<Extension>,
 }
 
-/// Decodes the instruction at `pc`. `fetch` gives the word at an address, `None` where there is no memory.
-/// `None` where there is no such instruction.
+/// Decodes the instruction at `pc`. `fetch` gives the word at an address, `None` where there is no
+/// memory. `None` where there is no such instruction.
 pub fn decode(pc: u32, fetch: impl FnMut(u32) -> Option<u16>) -> Option<Op> {
     let mut decoder = Decoder { next: pc, fetch, extension: None };
     let mut word = decoder.word()?;
@@ -244,7 +102,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Op { source_value: reason, ..self.op(Opcode::Unknown, Width::Word) }
     }
 
-    /// The address that an index in the next word gives relative to the program counter, which points to that word.
+    /// The address that an index in the next word gives relative to the program counter, which
+    /// points to that word.
     fn symbolic(&mut self, high: u32) -> Option<u32> {
         let here = self.next;
         let index = self.word()?;
@@ -353,8 +212,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         let register = (word & 15) as u8;
         let (destination, value) = self.destination(register, word & 0x80 != 0)?;
         if source.register == 0 && source.mode == Mode::Register {
-            // PC is the next instruction's address, the destination's index behind it (openMSP430's RTL; on an MSP430FR5994 by
-            // Ghidra's pull request 4120).
+            // PC is the next instruction's address, the destination's index behind it (openMSP430's
+            // RTL; on an MSP430FR5994 by Ghidra's pull request 4120).
             source.value = self.next;
         }
         let to = match (destination, register) {
@@ -387,7 +246,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Some(op)
     }
 
-    /// The bus cycle, from 1, in which a source is read: extension word, instruction, index, operand, one each.
+    /// The bus cycle, from 1, in which a source is read: extension word, instruction, index,
+    /// operand, one each.
     fn source_cycle(&self, mode: Mode) -> u8 {
         let after = u8::from(self.extension.is_some());
         match mode {
@@ -442,8 +302,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             ..self.op(kind, width)
         };
         if !in_place && register == 1 && matches!(operand, Operand::Indexed16 | Operand::Indexed20) {
-            // SP has counted down before the operand is addressed (openMSP430's RTL, MSPSim, the description tried on an
-            // MSP430FR5994).
+            // SP has counted down before the operand is addressed (openMSP430's RTL, MSPSim, the
+            // description tried on an MSP430FR5994).
             let pushed = if width == Width::Address { 4 } else { 2 };
             op.source_value = op.source_value.wrapping_sub(pushed);
         }
@@ -487,18 +347,7 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         op.source_register = first;
         op.destination_register = second;
         let mode = match identifier {
-            // Table "Extended Instruction Binary Descriptions": rotates by 1 to 4 positions.
-            4 | 5 => {
-                const KINDS: [Opcode; 4] = [Opcode::Rrcm, Opcode::Rram, Opcode::Rlam, Opcode::Rrum];
-                let count = (first >> 2) + 1;
-                return Some(Op {
-                    kind: KINDS[usize::from(first & 3)],
-                    width: if identifier == 4 { Width::Address } else { Width::Word },
-                    source_value: u32::from(count),
-                    cycles: timing::rotate_multiple(count),
-                    ..op
-                });
-            }
+            4 | 5 => return Some(rotation(op, identifier)),
             0 | 1 => {
                 let (operand, mode) = match (first, identifier) {
                     (0, 0) => (Operand::At, Mode::Indirect),
@@ -532,18 +381,7 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
                     }
                 }
             }
-            6 | 7 => {
-                let here = self.next;
-                let value = self.word()?;
-                (op.destination, op.destination_value) = match (identifier, second) {
-                    (6, _) => (Operand::At, high(second) | u32::from(value)),
-                    (_, 0) => (Operand::At, here.wrapping_add(sign_extend(value)) & 0xf_ffff),
-                    (_, 2 | 3) => return None,
-                    _ => (Operand::Indexed20, sign_extend(value) & 0xf_ffff),
-                };
-                self.address_register(&mut op, self.next);
-                return Some(Op { cycles: timing::mova(Mode::Register, Destination::Memory), ..op });
-            }
+            6 | 7 => return self.address_store(op, identifier),
             8..=11 => {
                 op.source = Operand::Value;
                 op.source_value = high(first) | u32::from(self.word()?);
@@ -552,8 +390,9 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             _ => {
                 let here = self.next;
                 self.address_register(&mut op, here);
-                // ADDA and SUBA take the constants 4 and 2 for R2 and R3: not in the manual, but TI's compiler emits it, and it was
-                // tried on an MSP430FR5969 (TI E2E 1489338; renode issue 773).
+                // ADDA and SUBA take the constants 4 and 2 for R2 and R3: not in the manual, but
+                // TI's compiler emits it, and it was tried on an MSP430FR5969 (TI E2E 1489338;
+                // renode issue 773).
                 if let (14 | 15, 2 | 3) = (identifier, first) {
                     (op.source, op.source_value) = (Operand::Value, if first == 2 { 4 } else { 2 });
                 }
@@ -574,7 +413,23 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Some(op)
     }
 
-    /// A register as the source of an address instruction; `here` is the program counter as a source.
+    /// `MOVA` of a register to memory: absolute, symbolic or indexed.
+    fn address_store(&mut self, mut op: Op, identifier: u16) -> Option<Op> {
+        let register = op.destination_register;
+        let here = self.next;
+        let value = self.word()?;
+        (op.destination, op.destination_value) = match (identifier, register) {
+            (6, _) => (Operand::At, u32::from(register) << 16 | u32::from(value)),
+            (_, 0) => (Operand::At, here.wrapping_add(sign_extend(value)) & 0xf_ffff),
+            (_, 2 | 3) => return None,
+            _ => (Operand::Indexed20, sign_extend(value) & 0xf_ffff),
+        };
+        self.address_register(&mut op, self.next);
+        Some(Op { cycles: timing::mova(Mode::Register, Destination::Memory), ..op })
+    }
+
+    /// A register as the source of an address instruction; `here` is the program counter as a
+    /// source.
     fn address_register(&self, op: &mut Op, here: u32) {
         (op.source, op.source_value) = match op.source_register {
             0 => (Operand::Value, here),
@@ -656,15 +511,19 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
     }
 }
 
-fn sign_extend(word: u16) -> u32 {
-    i32::from(word as i16) as u32
+/// A rotation by 1 to 4 positions (table "Extended Instruction Binary Descriptions").
+fn rotation(op: Op, identifier: u16) -> Op {
+    const KINDS: [Opcode; 4] = [Opcode::Rrcm, Opcode::Rram, Opcode::Rlam, Opcode::Rrum];
+    let count = (op.source_register >> 2) + 1;
+    Op {
+        kind: KINDS[usize::from(op.source_register & 3)],
+        width: if identifier == 4 { Width::Address } else { Width::Word },
+        source_value: u32::from(count),
+        cycles: timing::rotate_multiple(count),
+        ..op
+    }
 }
 
-/// Register + index as MSP430 instructions add them: within the lower 64 KB where the register points there, else
-/// 20 bits.
-#[must_use]
-#[inline(always)]
-pub fn indexed16(register: u32, index: u32) -> u32 {
-    let sum = register.wrapping_add(index);
-    if register < 0x1_0000 { sum & 0xffff } else { sum & 0xf_ffff }
+fn sign_extend(word: u16) -> u32 {
+    i32::from(word as i16) as u32
 }

@@ -1,20 +1,17 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual leaves undefined (V of
-//! `DADD`, V of `RLAM`) stay as they are.
+//! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual
+//! leaves undefined (V of `DADD`, V of `RLAM`) stay as they are.
 
-use super::decode::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
-use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
-use super::timing;
+mod bus;
+mod run;
+
+pub(super) use run::NON_MASKABLE;
+
+use super::op::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
+use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SP, SR, SR_BITS, V, Z};
 use crate::machine::Machine;
-use crate::memory::Page;
-use crate::observe::dynamic;
-use crate::{
-    Access, AccessKind, BusAccess, Fault, FlashStore, Flow, NoObserver, Observer, ProtectedMemory, Step, Stop,
-};
-
-/// What an access to a word at an odd address is told as.
-const ODD_WORD: &str = "a word access at an odd address";
+use crate::{Fault, Flow, NoObserver, Observer};
 
 impl Machine<Msp430> {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
@@ -26,8 +23,9 @@ impl Machine<Msp430> {
         self.execute_once(observer, pc, op)
     }
 
-    /// A register instruction behind an extension word that repeats it: there is nothing in it that an observer is told. Looks the
-    /// instruction up once more: the loop keeps its copy in registers only where nobody else wants it.
+    /// A register instruction behind an extension word that repeats it: there is nothing in it that
+    /// an observer is told. Looks the instruction up once more: the loop keeps its copy in
+    /// registers only where nobody else wants it.
     #[cold]
     #[inline(never)]
     fn repeat(&mut self, pc: u32) -> Result<(), Fault> {
@@ -130,7 +128,8 @@ impl Machine<Msp430> {
                 let value = self.source(observer, pc, &op)?;
                 let sp = self.core.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
                     & ADDRESS_MASK;
-                // SP counts down before the operand is copied: PUSH SP stores the new one (section "Stack Pointer").
+                // SP counts down before the operand is copied: PUSH SP stores the new one (section
+                // "Stack Pointer").
                 let of_sp = op.source == Operand::Register && op.source_register == 1;
                 let value = if of_sp { sp & op.width.mask() } else { value };
                 self.write(observer, pc, sp, op.width, value, op.cycles)?;
@@ -166,7 +165,8 @@ impl Machine<Msp430> {
                 self.core.registers[SP] = sp.wrapping_add(4) & ADDRESS_MASK;
                 self.set_register(PC, low | (status >> 12) << 16);
                 self.set_status(status);
-                // What was pending is taken at once: only an instruction that enables interrupts has a shadow.
+                // What was pending is taken at once: only an instruction that enables interrupts
+                // has a shadow.
                 self.interrupts_from = 0;
                 if O::enabled() {
                     self.flow = Flow::InterruptReturn;
@@ -230,7 +230,7 @@ impl Machine<Msp430> {
         self.read(observer, pc, address, op.width, op.source_cycle)
     }
 
-    /// Where a source in memory is, without reading it.
+    /// Address of a source in memory, without reading it.
     #[inline(always)]
     fn source_address(&self, op: &Op) -> u32 {
         let register = self.core.registers[usize::from(op.source_register) & 15];
@@ -242,7 +242,7 @@ impl Machine<Msp430> {
         }
     }
 
-    /// Where a destination in memory is.
+    /// Address of a destination in memory.
     #[inline(always)]
     fn destination_address(&self, op: &Op) -> u32 {
         let register = self.core.registers[usize::from(op.destination_register) & 15];
@@ -428,7 +428,7 @@ impl Machine<Msp430> {
         Ok(())
     }
 
-    /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: the single shift, so often.
+    /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: repeats the single shift.
     #[inline(never)]
     fn rotate_multiple(&mut self, pc: u32) {
         let op = self.core.program.op(pc);
@@ -452,7 +452,7 @@ impl Machine<Msp430> {
     }
 }
 
-/// How a move to the program counter counts: `RET` and `RETA` are moves from the stack.
+/// Control flow of a move to the program counter: `RET` and `RETA` are moves from the stack.
 #[inline(always)]
 fn branch_flow(op: &Op) -> Flow {
     if op.source == Operand::Increment && op.source_register == 1 { Flow::Return } else { Flow::Jump }
@@ -486,352 +486,5 @@ impl Machine<Msp430> {
         }
         self.core.registers[SR] = value;
         self.recheck();
-    }
-
-    /// Reads an operand at `address`, the first of its words in bus cycle `cycle` (from 1) of the instruction.
-    #[inline(always)]
-    pub fn read<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-        cycle: u8,
-    ) -> Result<u32, Fault> {
-        let address = address & ADDRESS_MASK;
-        let value = match width {
-            Width::Byte => self.read_bus(observer, pc, address, 1, cycle)?,
-            Width::Word => self.read_bus(observer, pc, address, 2, cycle)?,
-            Width::Address => {
-                let low = self.read_bus(observer, pc, address, 2, cycle)?;
-                let high = self.read_bus(observer, pc, (address + 2) & ADDRESS_MASK, 2, cycle + 1)?;
-                low | (high & 15) << 16
-            }
-        };
-        if O::enabled() {
-            self.tell(observer, pc, address, width, AccessKind::Read, value);
-        }
-        Ok(value)
-    }
-
-    /// Writes an operand at `address`, the last of its words in bus cycle `cycle` (from 1) of the instruction.
-    #[inline(always)]
-    pub fn write<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-        value: u32,
-        cycle: u8,
-    ) -> Result<(), Fault> {
-        let address = address & ADDRESS_MASK;
-        match width {
-            Width::Byte => self.write_bus(observer, pc, address, 1, value & 0xff, cycle)?,
-            Width::Word => self.write_bus(observer, pc, address, 2, value & 0xffff, cycle)?,
-            Width::Address => {
-                self.write_bus(observer, pc, address, 2, value & 0xffff, cycle - 1)?;
-                self.write_bus(observer, pc, (address + 2) & ADDRESS_MASK, 2, value >> 16 & 15, cycle)?;
-            }
-        }
-        if O::enabled() {
-            self.tell(observer, pc, address, width, AccessKind::Write, value);
-        }
-        Ok(())
-    }
-
-    fn tell<O: Observer>(
-        &self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-        kind: AccessKind,
-        value: u32,
-    ) {
-        if O::enabled() {
-            let size = 1 << width as u8;
-            observer.access(&Access {
-                pc,
-                address,
-                size,
-                kind,
-                value: u64::from(value),
-                cycles: self.cycles,
-            });
-        }
-    }
-
-    #[inline(always)]
-    fn read_bus<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        size: u8,
-        cycle: u8,
-    ) -> Result<u32, Fault> {
-        let address = if size == 2 && address & 1 != 0 { self.rounded_down(pc, address)? } else { address };
-        if self.core.memory.page(address) < Page::Ram {
-            return self.read_elsewhere(observer, pc, address, size, cycle);
-        }
-        Ok(if size == 1 { self.core.memory.byte(address) } else { self.core.memory.word(address) })
-    }
-
-    #[inline(always)]
-    fn write_bus<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        size: u8,
-        value: u32,
-        cycle: u8,
-    ) -> Result<(), Fault> {
-        let address = if size == 2 && address & 1 != 0 { self.rounded_down(pc, address)? } else { address };
-        if self.core.memory.page(address) != Page::Ram {
-            return self.write_elsewhere(observer, pc, address, size, value, cycle);
-        }
-        self.core.program.written(address);
-        if size == 1 {
-            self.core.memory.set_byte(address, value);
-        } else {
-            self.core.memory.set_word(address, value);
-        }
-        Ok(())
-    }
-
-    /// A word at an odd address: the part takes the even one below (tried on an MSP430FR5994, Ghidra's pull request 4120).
-    #[cold]
-    #[inline(never)]
-    fn rounded_down(&mut self, pc: u32, address: u32) -> Result<u32, Fault> {
-        if self.bus.events.tolerate(ODD_WORD) {
-            return Ok(address & !1);
-        }
-        Err(Fault::Architecture { pc, address, what: ODD_WORD.into() })
-    }
-
-    #[inline(never)]
-    fn read_elsewhere<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        size: u8,
-        cycle: u8,
-    ) -> Result<u32, Fault> {
-        if self.core.memory.page(address) == Page::Fram {
-            self.cycles += u64::from(self.core.fram.read(address, self.bus.events.flash.wait_states));
-            let memory = &self.core.memory;
-            return Ok(if size == 1 { memory.byte(address) } else { memory.word(address) });
-        }
-        let now = self.cycles + u64::from(cycle);
-        let value = self.bus.read(address, size, now, pc, dynamic(observer))?;
-        // A read may change what is requested.
-        self.recheck_peripherals();
-        Ok(value)
-    }
-
-    /// Whether a write into FRAM is left out; the unit that protects it is told.
-    #[cold]
-    fn is_protected(&mut self, address: u32, pc: u32, cycle: u8) -> Result<bool, Fault> {
-        let protected = self.bus.events.protected.iter().find(|memory| memory.range.contains(&address));
-        let Some(&ProtectedMemory { segment, resets, .. }) = protected else { return Ok(false) };
-        if resets {
-            let what =
-                "a write into protected memory (MPUSEGxVS) resets the part, which is not modelled".into();
-            return Err(Fault::Architecture { pc, address, what });
-        }
-        self.bus.violate(segment, self.cycles + u64::from(cycle), pc);
-        self.recheck_peripherals();
-        Ok(true)
-    }
-
-    #[inline(never)]
-    fn write_elsewhere<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        size: u8,
-        value: u32,
-        cycle: u8,
-    ) -> Result<(), Fault> {
-        if self.core.memory.page(address) == Page::Fram {
-            self.cycles += u64::from(self.bus.events.flash.wait_states);
-            if !self.bus.events.protected.is_empty() && self.is_protected(address, pc, cycle)? {
-                return Ok(());
-            }
-            self.core.program.changed(address, size.into());
-            if size == 1 {
-                self.core.memory.set_byte(address, value);
-            } else {
-                self.core.memory.set_word(address, value);
-            }
-            return Ok(());
-        }
-        let now = self.cycles + u64::from(cycle);
-        if self.core.memory.page(address) == Page::Flash {
-            self.recheck();
-            let from_flash = self.core.memory.page(pc) == Page::Flash;
-            let before = self.held(address, size);
-            let store = FlashStore { pc, from_flash, address, size, value, before };
-            let change = self.bus.flash_store(&store, now, dynamic(observer))?;
-            self.change_flash(change);
-            return Ok(());
-        }
-        self.bus.write(address, size, value, now, pc, dynamic(observer))?;
-        self.recheck_peripherals();
-        Ok(())
-    }
-}
-
-impl Machine<Msp430> {
-    /// An access by the DMA controller. FRAM waits for it as for the core.
-    #[cold]
-    pub fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
-        let &BusAccess { address, size, value, .. } = access;
-        let pc = self.core.registers[PC];
-        let page = self.core.memory.page(address);
-        let kind = if value.is_some() { "write" } else { "read" };
-        match (page, value) {
-            (Page::Other, _) => return Err(Fault::Unmapped { pc, address, size, kind }),
-            (Page::Flash, Some(_)) => {
-                let what = "a write to flash by the DMA controller is not modelled".into();
-                return Err(Fault::Architecture { pc, address, what });
-            }
-            (Page::Fram, Some(_))
-                if self.bus.events.protected.iter().any(|memory| memory.range.contains(&address)) =>
-            {
-                let what = "a write into protected memory by the DMA controller is not modelled".into();
-                return Err(Fault::Architecture { pc, address, what });
-            }
-            (Page::Fram, Some(_)) => self.bus.stall += u64::from(self.bus.events.flash.wait_states),
-            (Page::Fram, None) => {
-                self.bus.stall += u64::from(self.core.fram.read(address, self.bus.events.flash.wait_states));
-            }
-            _ => {}
-        }
-        let memory = &mut self.core.memory;
-        let Some(value) = value else {
-            return Ok(Some(if size == 1 { memory.byte(address) } else { memory.word(address) }));
-        };
-        if size == 1 {
-            memory.set_byte(address, value);
-        } else {
-            memory.set_word(address, value);
-        }
-        self.core.program.changed(address, size.into());
-        Ok(Some(value))
-    }
-}
-
-/// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
-const VECTORS: u32 = 0xff80;
-
-/// The user and the system NMI, vectors 0xfffa and 0xfffc, which GIE does not hold back (SLAU208 and SLAU367, "(Non)Maskable Interrupts").
-pub(super) const NON_MASKABLE: u128 = 3 << 61;
-
-impl Machine<Msp430> {
-    /// The loop over the instructions.
-    pub fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
-        let mut first = true;
-        loop {
-            if self.cycles >= self.deadline
-                && let Some(stop) = self.service(observer)?
-            {
-                return Ok(stop);
-            }
-            let pc = self.core.registers[PC];
-            let known = self.core.program.knows(pc);
-            if !known && !self.find(pc, first)? {
-                return Ok(Stop::Address(pc));
-            }
-            let op = self.core.program.op(pc);
-            first = false;
-            if op.kind == Opcode::Jmp && op.source_value == pc && self.nothing_can_come() {
-                return Ok(Stop::Halted);
-            }
-            if O::enabled() {
-                // What the fetch of the instruction waited is its own.
-                let waited = if known { 0 } else { self.core.fram.fetch_waits };
-                let cycles = self.cycles - u64::from(waited);
-                let step = Step { pc, sp: self.core.registers[SP], cycles, flow: self.flow };
-                observer.step(&step);
-                self.flow = Flow::Next;
-            }
-            self.step(observer, pc, op)?;
-        }
-    }
-
-    /// As [`Msp430::find`], with what the fetch waits where the instruction lies in FRAM.
-    #[cold]
-    fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
-        let core = &mut self.core;
-        let found = core.find(pc, ignore_breakpoint)?;
-        core.fram.fetch_waits = 0;
-        if found && core.memory.page(pc) == Page::Fram {
-            core.program.mark_slow(pc);
-            let length = core.program.op(pc).length;
-            core.fram.fetch_waits = core.fram.fetch(pc, length.into(), self.bus.events.flash.wait_states);
-            self.cycles += u64::from(core.fram.fetch_waits);
-        }
-        Ok(found)
-    }
-
-    #[inline(always)]
-    fn step<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
-        self.core.registers[PC] = (pc + u32::from(op.length)) & ADDRESS_MASK;
-        if let Err(fault) = self.execute(observer, pc, op) {
-            self.core.registers[PC] = pc;
-            return Err(fault);
-        }
-        self.cycles += u64::from(op.cycles);
-        self.instructions += 1;
-        Ok(())
-    }
-
-    /// The low-power mode that the core is in, if it is one of which the current is known, and whether the main clock's source has to
-    /// start again after it.
-    pub fn low_power_mode(&self) -> Result<Option<(&'static str, bool)>, Fault> {
-        let (pc, status) = (self.core.registers[PC], self.core.registers[SR]);
-        if status & CPUOFF == 0 {
-            return Ok(None);
-        }
-        let fault = |what: String| Err(Fault::Architecture { pc, address: status, what });
-        let Some(mode) = mode(status) else {
-            return fault("OSCOFF without SCG0 and SCG1 is no low-power mode of SLAU208's table".into());
-        };
-        for clock in mode.stops {
-            if let Some(name) = self.bus.clock_needed(clock) {
-                return fault(format!(
-                    "{name} counts {clock} and keeps it running in {}, whose current is then not the data sheet's: \
-                     stop it, give it a clock that this mode keeps, or sleep less deeply",
-                    mode.name
-                ));
-            }
-        }
-        Ok(Some((mode.name, mode.wakes_slowly)))
-    }
-
-    /// Takes the one of the requests with the highest priority (SLAU208, section "Interrupt Acceptance").
-    pub fn take_interrupt<O: Observer>(&mut self, requests: u128, observer: &mut O) -> Result<bool, Fault> {
-        if let Some((_, true)) = self.low_power_mode()? {
-            self.cycles += self.bus.power.wake_cycles;
-        }
-        let irq = (127 - requests.leading_zeros()) as u8;
-        self.core.in_nmi |= NON_MASKABLE >> irq & 1 == 1;
-        let return_to = self.core.registers[PC];
-        let status = self.core.registers[SR] | return_to >> 16 << 12;
-        self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT_CYCLES - 3)?;
-        self.push_word(observer, return_to, status, timing::INTERRUPT_CYCLES - 2)?;
-        self.core.registers[SR] &= SCG0;
-        self.core.registers[PC] = self.core.memory.word(VECTORS + 2 * u32::from(irq)) & !1;
-        self.cycles += u64::from(timing::INTERRUPT_CYCLES);
-        let pc = self.core.registers[PC];
-        self.bus.acknowledge_interrupt(irq, self.cycles, pc);
-        self.bus.tick(self.cycles, pc, dynamic(observer));
-        self.flow = Flow::Interrupt { return_to };
-        Ok(true)
     }
 }

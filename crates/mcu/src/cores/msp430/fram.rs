@@ -1,9 +1,12 @@
-//! The FRAM of the MSP430FR5xx as the core sees it: a read cache of four lines of 64 bits, two by two (SLAU367, chapter "FRAM Controller A
-//! (FRCTL_A)": what is in the cache comes without wait states, what is not takes those of FRCTL0.NWAITS).
+//! FRAM of the MSP430FR5xx as the core sees it.
 //!
-//! Estimates, of which the manual says nothing that could be had: bit 3 of the address chooses the pair of lines; of a pair the one used
-//! last stays; a write waits as a read that misses, and changes a line that is kept; each word of an instruction is looked up once, when
-//! the instruction begins.
+//! It has a read cache of four lines of 64 bits, two by two (SLAU367, chapter "FRAM Controller A
+//! (FRCTL_A)"). A hit takes no wait states, a miss those of FRCTL0.NWAITS.
+//!
+//! Estimates, of which the manual says nothing that could be had: bit 3 of the address chooses the
+//! pair of lines; of a pair the one used last stays; a write waits as a read that misses, and
+//! changes a line that is kept; each word of an instruction is looked up once, when the instruction
+//! begins.
 
 use crate::Part;
 use crate::part::MemoryKind;
@@ -11,7 +14,8 @@ use crate::part::MemoryKind;
 /// Bytes of a line, as a shift.
 const LINE: u32 = 3;
 
-/// What the cache holds: one above the number of each line, 0 for none; of a pair the one used last comes first.
+/// State of the cache: one above the number of each line, 0 for none; of a pair the one used last
+/// comes first.
 #[derive(Clone, Copy, Default)]
 pub struct Fram {
     sets: [[u32; 2]; 2],
@@ -36,7 +40,7 @@ impl Fram {
         }
     }
 
-    /// Whether the line of an address was kept; it is now.
+    /// Returns true if the line of an address was kept; it is from now on.
     fn hits(&mut self, address: u32) -> bool {
         let line = (address >> LINE) + 1;
         let set = &mut self.sets[(address >> LINE & 1) as usize];
@@ -69,7 +73,8 @@ mod tests {
         let mut fram = Fram::default();
         let mut reads = |addresses: &[u32]| addresses.iter().map(|at| fram.read(*at, 1)).collect::<Vec<_>>();
         assert_eq!(reads(&[0x4000, 0x4006, 0x4010, 0x4000]), [1, 0, 1, 0]);
-        // A third line of that parity takes the place of the one used longest ago; the other parity is apart.
+        // A third line of that parity takes the place of the one used longest ago; the other parity
+        // is apart.
         assert_eq!(reads(&[0x4008, 0x4020, 0x4000, 0x4010, 0x4008]), [1, 1, 0, 1, 0]);
         assert_eq!(fram.fetch(0x5006, 4, 2), 4, "two lines");
         assert_eq!(fram.fetch(0x5002, 6, 2), 0);

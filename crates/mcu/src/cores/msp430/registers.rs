@@ -1,7 +1,8 @@
 //! The registers, and the memories that the core reads and writes.
 
-use super::decode::{Op, decode};
+use super::decode::decode;
 use super::fram::Fram;
+use super::op::Op;
 use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};
@@ -37,8 +38,9 @@ pub const SR_BITS: u32 = 0x1ff;
 /// All ones of an address.
 pub const ADDRESS_MASK: u32 = 0xf_ffff;
 
-/// The low-power mode that a status register stands for (SLAU208, chapter "System Resets, Interrupts, and Operating
-/// Modes", table "Operating Modes"); `None` for the settings that the table does not have.
+/// The low-power mode that a status register stands for (SLAU208, chapter "System Resets,
+/// Interrupts, and Operating Modes", table "Operating Modes"); `None` for the settings that the
+/// table does not have.
 pub fn mode(status: u32) -> Option<&'static Mode> {
     MODES.iter().find(|mode| mode.bits == status & (CPUOFF | OSCOFF | SCG0 | SCG1))
 }
@@ -50,7 +52,7 @@ pub struct Mode {
     bits: u32,
     /// The clocks that it stops.
     pub stops: &'static [&'static str],
-    /// Whether the main clock's source has to start again.
+    /// True if the main clock's source has to start again.
     pub wakes_slowly: bool,
 }
 
@@ -106,7 +108,8 @@ impl Msp430 {
         if index > SR { index + 1 } else { index }
     }
 
-    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
+    /// `ignore_breakpoint` passes.
     #[cold]
     pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;

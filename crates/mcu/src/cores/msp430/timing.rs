@@ -1,15 +1,17 @@
-//! How many MCLK cycles an instruction takes: the tables of the manual, as data.
+//! MCLK cycles of instructions: the tables of the manual, as data.
 //!
-//! Source: Texas Instruments, *MSP430x5xx and MSP430x6xx Family User's Guide* (SLAU208), chapter CPUX. The F5xx
-//! core is the CPUXV2; the same tables stand, with the same section titles, in the CPUX chapters of SLAU367 and
-//! SLAU445 for the later families with that core. The table numbers below are those of SLAU445I, chapter 4, a
-//! transcription of which the figures were checked against; SLAU208's own text could not be had. The 2xx and 4xx families (SLAU144, SLAU056) have an older CPUX with other figures.
+//! Source: Texas Instruments, *MSP430x5xx and MSP430x6xx Family User's Guide* (SLAU208), chapter
+//! CPUX. The F5xx core is the CPUXV2; the same tables stand, with the same section titles, in the
+//! CPUX chapters of SLAU367 and SLAU445 for the later families with that core. The table numbers
+//! below are those of SLAU445I, chapter 4, a transcription of which the figures were checked
+//! against; SLAU208's own text could not be had. The 2xx and 4xx families (SLAU144, SLAU056) have
+//! an older CPUX with other figures.
 //!
 //! Operands from a constant generator (R2, R3) count as register mode: they need no extension word.
 
-use super::decode::{Opcode, Width};
+use super::op::{Opcode, Width};
 
-/// How an operand is addressed, as the rows of the tables name it.
+/// Addressing mode of an operand, as the rows of the tables name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// `Rn`, and the constant generators.
@@ -28,7 +30,7 @@ pub enum Mode {
     Absolute,
 }
 
-/// What the destination of a double-operand instruction is, as the rows of the tables tell them apart.
+/// Destination of a double-operand instruction, as the rows of the tables distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// `Rm`, any register but the program counter.
@@ -39,10 +41,12 @@ pub enum Destination {
     Memory,
 }
 
-/// Rows: source `Rn`, `@Rn`, `@Rn+`, `#N`, `x(Rn)`, `EDE`, `&EDE`. Columns: destination `Rm`, `PC`, memory.
+/// Rows: source `Rn`, `@Rn`, `@Rn+`, `#N`, `x(Rn)`, `EDE`, `&EDE`. Columns: destination `Rm`, `PC`,
+/// memory.
 type DoubleOperand = [[u8; 3]; 7];
 
-/// Table 4-10, MSP430 Format I. `MOV`, `BIT`, `CMP` with a destination in memory take one cycle less.
+/// Table 4-10, MSP430 Format I. `MOV`, `BIT`, `CMP` with a destination in memory take one cycle
+/// less.
 const FORMAT_I: DoubleOperand = [
     [1, 3, 4], // Rn
     [2, 4, 5], // @Rn
@@ -53,8 +57,8 @@ const FORMAT_I: DoubleOperand = [
     [3, 5, 6], // &EDE
 ];
 
-/// Table 4-18, MSP430X Format I, `.B` and `.W`. `MOV`, `BIT`, `CMP` with a destination in memory take one less;
-/// `MOV`, `ADD`, `SUB` from `#N`, `x(Rn)`, `EDE`, `&EDE` to `PC` take one less.
+/// Table 4-18, MSP430X Format I, `.B` and `.W`. `MOV`, `BIT`, `CMP` with a destination in memory
+/// take one less; `MOV`, `ADD`, `SUB` from `#N`, `x(Rn)`, `EDE`, `&EDE` to `PC` take one less.
 const EXTENDED_I: DoubleOperand = [
     [2, 4, 5], // Rn
     [3, 5, 6], // @Rn
@@ -65,8 +69,8 @@ const EXTENDED_I: DoubleOperand = [
     [4, 6, 7], // &EDE
 ];
 
-/// Table 4-18, MSP430X Format I, `.A`. `MOV`, `BIT`, `CMP` with a destination in memory take two less; to `PC` as
-/// in [`EXTENDED_I`].
+/// Table 4-18, MSP430X Format I, `.A`. `MOV`, `BIT`, `CMP` with a destination in memory take two
+/// less; to `PC` as in [`EXTENDED_I`].
 const EXTENDED_I_ADDRESS: DoubleOperand = [
     [2, 4, 7],  // Rn
     [4, 6, 9],  // @Rn
@@ -91,7 +95,8 @@ const MOVA: DoubleOperand = [
 /// Table 4-19a, `ADDA`, `SUBA`, `CMPA`: from a register and from `#N`, to a register and to `PC`.
 const ADDA_SUBA_CMPA: [[u8; 2]; 2] = [[1, 3], [3, 3]];
 
-/// By addressing mode: `Rn`, `@Rn`, `@Rn+`, `#N`, `x(Rn)`, `EDE`, `&EDE`; 0 where the manual has no such form.
+/// By addressing mode: `Rn`, `@Rn`, `@Rn+`, `#N`, `x(Rn)`, `EDE`, `&EDE`; 0 where the manual has no
+/// such form.
 type SingleOperand = [u8; 7];
 
 /// Table 4-9: `RRA`, `RRC`, `SWPB`, `SXT`.
@@ -100,8 +105,8 @@ const ROTATE: SingleOperand = [1, 3, 3, 0, 4, 4, 4];
 const PUSH: SingleOperand = [3, 3, 3, 3, 4, 4, 4];
 /// Table 4-9: `CALL`.
 const CALL: SingleOperand = [4, 4, 4, 4, 5, 5, 6];
-/// Table 4-17a: `RRAX`, `RRCX`, `.B` and `.W`; in register mode `1 + n` for `n` repetitions. `SWPBX` and `SXTX` are
-/// not in the table; they have the same form and the same bus cycles.
+/// Table 4-17a: `RRAX`, `RRCX`, `.B` and `.W`; in register mode `1 + n` for `n` repetitions.
+/// `SWPBX` and `SXTX` are not in the table; they have the same form and the same bus cycles.
 const EXTENDED_ROTATE: SingleOperand = [2, 4, 4, 0, 5, 5, 5];
 /// Table 4-17a: the same, `.A`.
 const EXTENDED_ROTATE_ADDRESS: SingleOperand = [2, 6, 6, 0, 7, 7, 7];
@@ -109,9 +114,10 @@ const EXTENDED_ROTATE_ADDRESS: SingleOperand = [2, 6, 6, 0, 7, 7, 7];
 const PUSHX: SingleOperand = [4, 4, 4, 4, 5, 5, 5];
 /// Table 4-17a: `PUSHX.A`; `x(SP)` takes one more.
 const PUSHX_ADDRESS: SingleOperand = [5, 6, 6, 5, 7, 7, 7];
-/// Table 4-17a: `CALLA`; `x(SP)` takes one more. The manual's 5 for `x(Rn)` is fewer than the six bus cycles of
-/// that form, and likely a misprint for the 7 of `EDE`, which is the same form with PC: TI's own cycle counter for the first CPUX
-/// (MSPDebugStack, `CycleCounter.cpp`) gives both the same. It is kept as printed.
+/// Table 4-17a: `CALLA`; `x(SP)` takes one more. The manual's 5 for `x(Rn)` is fewer than the six
+/// bus cycles of that form, and likely a misprint for the 7 of `EDE`, which is the same form with
+/// PC: TI's own cycle counter for the first CPUX (MSPDebugStack, `CycleCounter.cpp`) gives both the
+/// same. It is kept as printed.
 const CALLA: SingleOperand = [5, 6, 6, 5, 5, 7, 7];
 
 /// Section "Jump Instructions Cycles and Lengths": taken or not.
@@ -175,8 +181,8 @@ pub fn format_ii(kind: Opcode, mode: Mode) -> Option<u8> {
     Some(table[mode as usize]).filter(|cycles| *cycles != 0)
 }
 
-/// Cycles of an MSP430X Format II instruction, executed once; each repetition adds one. `None` where the manual has
-/// no such form.
+/// Cycles of an MSP430X Format II instruction, executed once; each repetition adds one. `None`
+/// where the manual has no such form.
 #[must_use]
 pub fn extended_format_ii(kind: Opcode, width: Width, mode: Mode, of_sp: bool) -> Option<u8> {
     let table = match (kind, width) {

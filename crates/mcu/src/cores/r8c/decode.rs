@@ -1,7 +1,7 @@
 //! From bytes to [`Op`]s.
 //!
-//! Source: REJ09B0001, chapter 4, "Instruction Code/Number of Cycles". What the manual does not list as selectable is no
-//! instruction: `None`.
+//! Source: REJ09B0001, chapter 4, "Instruction Code/Number of Cycles". What the manual does not
+//! list as selectable is no instruction: `None`.
 
 mod groups;
 mod operand;
@@ -10,7 +10,7 @@ use super::operation::{A0, A1, Mode, Op, Opcode, Operand, Width};
 use super::timing::Form;
 use operand::NamedOperand;
 
-/// Which condition an instruction tests, in the order of the four bits of `JCnd` and `BMCnd C`.
+/// Conditions, in the order of the four bits of `JCnd` and `BMCnd C`.
 pub mod condition {
     /// C = 1.
     pub const GEU: u32 = 0;
@@ -70,13 +70,15 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
         Some(Operand::immediate(width, value))
     }
 
-    /// The target of a jump by a signed byte that counts from `base` bytes behind the instruction's start.
+    /// The target of a jump by a signed byte that counts from `base` bytes behind the instruction's
+    /// start.
     fn byte_target(&mut self, base: u32) -> Option<u32> {
         let distance = self.byte()? as i8;
         Some(self.start.wrapping_add(base).wrapping_add_signed(distance.into()) & 0xf_ffff)
     }
 
-    /// As [`Code::byte_target`], by a signed word that counts from one byte behind the instruction's start.
+    /// As [`Code::byte_target`], by a signed word that counts from one byte behind the
+    /// instruction's start.
     fn word_target(&mut self) -> Option<u32> {
         let distance = self.word()? as i16;
         Some((self.start + 1).wrapping_add_signed(distance.into()) & 0xf_ffff)
@@ -91,7 +93,7 @@ pub struct Decoded {
     pub form: Form,
 }
 
-/// What the parts of the decoder hand up.
+/// Fields of an instruction, from which its [`Op`] is built.
 struct Found {
     kind: Opcode,
     width: Width,

@@ -1,9 +1,11 @@
-//! What each instruction does.
+//! Execution of instructions.
 //!
-//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`) stay as they are.
+//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`)
+//! stay as they are.
 
 mod arithmetic;
 mod bits;
+mod bus;
 mod flow;
 mod shifts;
 mod strings;
@@ -11,9 +13,7 @@ mod strings;
 use super::operation::{A0, Mode, Op, Opcode, Operand, Width};
 use super::registers::{ADDRESS_MASK, C, O, R8c, S, Z};
 use crate::machine::Machine;
-use crate::memory::Page;
-use crate::observe::dynamic;
-use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
+use crate::{Fault, Flow, Observer, Step, Stop};
 
 impl Machine<R8c> {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
@@ -195,13 +195,13 @@ impl Machine<R8c> {
         Ok(())
     }
 
-    /// Whether C is set, as a number.
+    /// Returns C as a number.
     #[inline(always)]
     fn carry(&self) -> u32 {
         u32::from(self.core.flg & C)
     }
 
-    /// Where an operand in memory is.
+    /// Address of an operand in memory.
     #[inline(always)]
     fn address(&self, operand: &Operand) -> u32 {
         let register = u32::from(self.core.registers[usize::from(operand.register & 7)]);
@@ -367,7 +367,7 @@ impl Machine<R8c> {
         self.store(observer, pc, &op.destination, value)
     }
 
-    /// What no inner loop of a program consists of.
+    /// Executes the instructions that are rare in inner loops.
     #[inline(never)]
     fn rare<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
@@ -445,157 +445,6 @@ impl Machine<R8c> {
         let sign = if value & width.sign() != 0 { S } else { 0 };
         let zero = if value == 0 { Z } else { 0 };
         self.core.flg = self.core.flg & !(S | Z) | sign | zero;
-    }
-
-    /// Reads one byte or word at `address`, 20 bits.
-    #[inline(always)]
-    pub fn read<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-    ) -> Result<u32, Fault> {
-        let mut value = self.read_byte(observer, pc, address)?;
-        if width != Width::Byte {
-            value |= self.read_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK)? << 8;
-        }
-        if O::enabled() {
-            self.tell(observer, pc, address, width, AccessKind::Read, value);
-        }
-        Ok(value)
-    }
-
-    /// Writes one byte or word at `address`, 20 bits.
-    #[inline(always)]
-    pub fn write<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-        value: u32,
-    ) -> Result<(), Fault> {
-        self.write_byte(observer, pc, address, value & 0xff)?;
-        if width != Width::Byte {
-            self.write_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK, value >> 8 & 0xff)?;
-        }
-        if O::enabled() {
-            self.tell(observer, pc, address, width, AccessKind::Write, value & width.mask());
-        }
-        Ok(())
-    }
-
-    /// Pushes a byte or a word.
-    #[inline(always)]
-    pub fn push<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        width: Width,
-        value: u32,
-    ) -> Result<(), Fault> {
-        let sp = self.core.sp().wrapping_sub(width.bytes() as u16);
-        self.write(observer, pc, sp.into(), width, value)?;
-        self.core.set_sp(sp);
-        Ok(())
-    }
-
-    /// Pops a byte or a word.
-    #[inline(always)]
-    pub fn pop<O: Observer>(&mut self, observer: &mut O, pc: u32, width: Width) -> Result<u32, Fault> {
-        let sp = self.core.sp();
-        let value = self.read(observer, pc, sp.into(), width)?;
-        self.core.set_sp(sp.wrapping_add(width.bytes() as u16));
-        Ok(value)
-    }
-
-    /// Pushes a return address: three bytes.
-    #[inline(always)]
-    pub fn push_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
-        let return_to = self.core.pc;
-        self.push(observer, pc, Width::Byte, return_to >> 16)?;
-        self.push(observer, pc, Width::Word, return_to & 0xffff)
-    }
-
-    /// Pops a return address.
-    #[inline(always)]
-    pub fn pop_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<u32, Fault> {
-        let low = self.pop(observer, pc, Width::Word)?;
-        let high = self.pop(observer, pc, Width::Byte)?;
-        Ok((low | high << 16) & ADDRESS_MASK)
-    }
-
-    fn tell<O: Observer>(
-        &self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        width: Width,
-        kind: AccessKind,
-        value: u32,
-    ) {
-        if let Some(observer) = dynamic(observer) {
-            observer.access(&Access {
-                pc,
-                address,
-                size: width.bytes() as u8,
-                kind,
-                value: u64::from(value),
-                cycles: self.cycles,
-            });
-        }
-    }
-
-    #[inline(always)]
-    fn read_byte<O: Observer>(&mut self, observer: &mut O, pc: u32, address: u32) -> Result<u32, Fault> {
-        if self.core.memory.page(address) == Page::Other {
-            return self.read_peripheral(observer, pc, address);
-        }
-        Ok(self.core.memory.byte(address))
-    }
-
-    #[inline(always)]
-    fn write_byte<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        value: u32,
-    ) -> Result<(), Fault> {
-        if self.core.memory.page(address) != Page::Ram {
-            return self.write_elsewhere(observer, pc, address, value);
-        }
-        self.core.program.written(address);
-        self.core.memory.set_byte(address, value);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn read_peripheral<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-    ) -> Result<u32, Fault> {
-        self.recheck();
-        self.bus.read(address, 1, self.cycles, pc, dynamic(observer))
-    }
-
-    #[inline(never)]
-    fn write_elsewhere<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        value: u32,
-    ) -> Result<(), Fault> {
-        if self.core.memory.page(address) == Page::Flash {
-            let what = "a write to flash, whose controller is not modelled".into();
-            return Err(Fault::Architecture { pc, address, what });
-        }
-        self.recheck();
-        self.bus.write(address, 1, value, self.cycles, pc, dynamic(observer))
     }
 
     /// Executes `op`, which stands at `pc`.

@@ -55,7 +55,7 @@ impl Width {
     }
 }
 
-/// Where an operand is.
+/// Addressing mode of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Mode {
@@ -73,7 +73,8 @@ pub enum Mode {
     Pair,
     /// Memory at `value`, 20 bits.
     Absolute,
-    /// Memory at `register` + `value`, 16 bits: `[An]`, `dsp:8[An]`, `dsp:8[SB/FB]`, `dsp:16[An]`, `dsp:16[SB]`.
+    /// Memory at `register` + `value`, 16 bits: `[An]`, `dsp:8[An]`, `dsp:8[SB/FB]`, `dsp:16[An]`,
+    /// `dsp:16[SB]`.
     Based,
     /// Memory at `register` + `value`, 20 bits: `dsp:20[A0]`.
     FarBased,
@@ -83,21 +84,23 @@ pub enum Mode {
     Stack,
     /// Bit `value` of `register`.
     RegisterBit,
-    /// Bit `value` & 7 of the byte at `register` + `value` >> 3 (signed): `bit,base:8[SB/FB]`, `bit,base:16[SB]`.
+    /// Bit `value` & 7 of the byte at `register` + `value` >> 3 (signed): `bit,base:8[SB/FB]`,
+    /// `bit,base:16[SB]`.
     BasedBit,
-    /// Bit `register` contents & 7 of the byte at `value` + (`register` contents >> 3): `[An]`, `base:8[An]`.
+    /// Bit `register` contents & 7 of the byte at `value` + (`register` contents >> 3): `[An]`,
+    /// `base:8[An]`.
     IndirectBit,
     /// Bit `value` & 7 of the byte at `value` >> 3: `bit,base:16`.
     AbsoluteBit,
-    /// A control register, by its number in the instruction: 1 `INTBL`, 2 `INTBH`, 3 `FLG`, 4 `ISP`, 5 `SP`, 6 `SB`,
-    /// 7 `FB`.
+    /// A control register, by its number in the instruction: 1 `INTBL`, 2 `INTBH`, 3 `FLG`, 4
+    /// `ISP`, 5 `SP`, 6 `SB`, 7 `FB`.
     Control,
 }
 
 /// An operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Operand {
-    /// Where it is.
+    /// Its addressing mode.
     pub mode: Mode,
     /// A register, where `mode` needs one.
     pub register: u8,
@@ -132,13 +135,13 @@ impl Operand {
         Operand { mode: Mode::Pair, register, width: Width::Long, value: 0 }
     }
 
-    /// Whether it lies in memory, as data.
+    /// Returns true if it lies in memory, as data.
     pub fn in_memory(&self) -> bool {
         matches!(self.mode, Mode::Absolute | Mode::Based | Mode::FarBased | Mode::FarIndirect | Mode::Stack)
     }
 }
 
-/// What an instruction does.
+/// Operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Opcode {
@@ -270,7 +273,8 @@ pub enum Opcode {
     Pop,
     /// Pop a control register.
     Popc,
-    /// Pop the registers of list `extra`: bit 0 is `R0`, then `R1`, `R2`, `R3`, `A0`, `A1`, `SB`, `FB`.
+    /// Pop the registers of list `extra`: bit 0 is `R0`, then `R1`, `R2`, `R3`, `A0`, `A1`, `SB`,
+    /// `FB`.
     Popm,
     /// Push.
     Push,
@@ -278,7 +282,8 @@ pub enum Opcode {
     Pusha,
     /// Push a control register.
     Pushc,
-    /// Push the registers of list `extra`: bit 0 is `FB`, then `SB`, `A1`, `A0`, `R3`, `R2`, `R1`, `R0`.
+    /// Push the registers of list `extra`: bit 0 is `FB`, then `SB`, `A1`, `A0`, `R3`, `R2`, `R1`,
+    /// `R0`.
     Pushm,
     /// Return from an interrupt.
     Reit,
@@ -351,6 +356,6 @@ pub struct Op {
     pub source: Operand,
     /// Second operand.
     pub destination: Operand,
-    /// What `kind` says.
+    /// Additional field, whose meaning depends on `kind`.
     pub extra: u32,
 }

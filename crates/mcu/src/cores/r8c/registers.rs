@@ -31,7 +31,8 @@ pub const FLG_BITS: u16 = 0x70ff;
 /// All ones of an address.
 pub const ADDRESS_MASK: u32 = 0xf_ffff;
 
-/// The longest instruction in bytes: two opcode bytes, two operands of two bytes, an immediate of two; `LDCTX` has seven.
+/// The longest instruction in bytes: two opcode bytes, two operands of two bytes, an immediate of
+/// two; `LDCTX` has seven.
 const LONGEST: u32 = 8;
 
 /// The core with its memories.
@@ -55,8 +56,8 @@ pub struct R8c {
     pub(crate) program: DecodeCache<Op, { 1 << 20 }, 0>,
 }
 
-/// The registers by their names: those of the selected bank first, in the order of [`R8c::registers`], then what there is once, then
-/// both banks.
+/// The registers by their names: those of the selected bank first, in the order of
+/// [`R8c::registers`], then what there is once, then both banks.
 pub(crate) const REGISTERS: &[Register] = &[
     Register::new("r0", 16),
     Register::new("r1", 16),
@@ -115,7 +116,8 @@ impl R8c {
         (byte(0) | byte(1) << 8 | byte(2) << 16) & ADDRESS_MASK
     }
 
-    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
+    /// `ignore_breakpoint` passes.
     #[cold]
     pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;

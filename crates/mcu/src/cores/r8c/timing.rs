@@ -1,4 +1,4 @@
-//! How many cycles an instruction takes: `timing.toml`, the manual's table.
+//! Cycles of instructions: `timing.toml`, the manual's table.
 
 use super::operation::{Op, Width};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 const TABLE: &str = include_str!("timing.toml");
 
-/// What a line of the table is called.
+/// Key of a line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// `MOV`, `BMCnd`.
@@ -60,7 +60,8 @@ pub struct Time {
     pub least: u8,
 }
 
-/// The time of a decoded instruction; `None` where the table has no line of this name or of another length.
+/// The time of a decoded instruction; `None` where the table has no line of this name or of another
+/// length.
 pub fn of(form: &Form, op: &Op) -> Option<Time> {
     let time = table().get(&form.to_string()).copied()?;
     (time.bytes == op.length).then_some(time)

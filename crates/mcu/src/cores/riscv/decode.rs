@@ -1,13 +1,15 @@
 //! Instructions of RV32EC with `Zicsr`, `Zifencei` and WCH's `xw`, decoded once.
 //!
-//! "The RISC-V Instruction Set Manual, Volume I", 20191213: chapters 2, 4 (RV32E), 9, 16 (C) and 24 (listings). No manual of WCH's has
-//! the encodings of `xw`: they are from github jnk0le/random, "ch32v003_(qkv2).md", and CaiB/CH32V003-Architecture-Exploration,
-//! "NewInstructionNotes.md", which agree with each other. They stand where RV32DC has its floating-point loads and stores.
+//! "The RISC-V Instruction Set Manual, Volume I", 20191213: chapters 2, 4 (RV32E), 9, 16 (C) and 24
+//! (listings). No manual of WCH's has the encodings of `xw`: they are from github jnk0le/random,
+//! "ch32v003_(qkv2).md", and CaiB/CH32V003-Architecture-Exploration, "NewInstructionNotes.md",
+//! which agree with each other. They stand where RV32DC has its floating-point loads and stores.
 
 use super::timing::Place;
 use bytemuck::Zeroable;
 
-/// What an instruction does. `imm` of jumps and branches is the target, of `Constant` the result.
+/// Operation of an instruction. `imm` of jumps and branches is the target, of `Constant` the
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Opcode {
@@ -81,14 +83,14 @@ pub struct Op {
     pub rs2: u8,
     /// Bytes: 2 or 4.
     pub length: u8,
-    /// Where it lies.
+    /// Its position in the words that are read.
     pub place: Place,
     /// Immediate, sign-extended.
     pub imm: u32,
 }
 
-/// The instruction at `pc` that begins with `low`; `high` is the next halfword, where there is one. `None` for what the core does not
-/// have.
+/// The instruction at `pc` that begins with `low`; `high` is the next halfword, where there is one.
+/// `None` for what the core does not have.
 #[must_use]
 pub fn decode(pc: u32, low: u16, high: Option<u16>) -> Option<Op> {
     let op = if low & 3 == 3 {
@@ -98,7 +100,8 @@ pub fn decode(pc: u32, low: u16, high: Option<u16>) -> Option<Op> {
     }?;
     let ends = op.kind == Opcode::Jal && op.imm == pc && op.rd == 0;
     let op = Op { kind: if ends { Opcode::JalSelf } else { op.kind }, ..op };
-    // RV32E has sixteen registers. The immediate forms of the CSR instructions have a number in the place of `rs1`.
+    // RV32E has sixteen registers. The immediate forms of the CSR instructions have a number in the
+    // place of `rs1`.
     let immediate = matches!(op.kind, Opcode::Csrrwi | Opcode::Csrrsi | Opcode::Csrrci);
     (op.rd < 16 && (op.rs1 < 16 || immediate) && op.rs2 < 16).then_some(op)
 }

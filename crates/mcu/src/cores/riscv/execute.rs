@@ -1,4 +1,4 @@
-//! What instructions do, and the loop over them.
+//! Execution of instructions, and the loop over them.
 
 use super::decode::{Op, Opcode};
 use super::registers::{HWSTKEN, INESTEN, MIE, MPIE, MPP, RA, RiscV, SP, T0, fold};
@@ -8,7 +8,7 @@ use crate::memory::Page;
 use crate::observe::dynamic;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, Step, Stop};
 
-/// Why the loop over the instructions was left.
+/// Reason for which the loop over the instructions was left.
 enum Exit {
     Stop(Stop),
     Fault(Fault),
@@ -20,10 +20,11 @@ impl From<Fault> for Box<Exit> {
     }
 }
 
-/// How an instruction goes on; in a box what hardly ever is, so that the loop hands on little.
+/// Course of an executed instruction. The rare exits are in a box, so that the loop passes little
+/// on.
 type Executed = Result<Course, Box<Exit>>;
 
-/// Where the loop over the instructions is: its own, so that the host keeps it in registers.
+/// Position of the loop over the instructions, kept apart so that the host holds it in registers.
 struct Position {
     /// The instruction.
     pc: u32,
@@ -177,7 +178,7 @@ impl Machine<RiscV> {
                 return Ok(self.jump::<O>(position, target, flow));
             }
             Wfi => {
-                self.core.asleep = true;
+                self.core.sleeping = true;
                 self.recheck();
                 return Ok(Course::Base);
             }
@@ -215,7 +216,8 @@ impl Machine<RiscV> {
         if taken { self.jump::<O>(position, target, Flow::Jump) } else { Course::Base }
     }
 
-    /// `jal` and `jalr`: by the calling convention, `ra` and `t0` hold return addresses (Volume I, table 2.1).
+    /// `jal` and `jalr`: by the calling convention, `ra` and `t0` hold return addresses (Volume I,
+    /// table 2.1).
     #[inline(always)]
     fn call<O: Observer>(&mut self, position: &mut Position, op: Op, target: u32, indirect: bool) -> Course {
         let links = |register: u8| [RA, T0].contains(&usize::from(register));
@@ -336,8 +338,8 @@ impl Machine<RiscV> {
         Ok(())
     }
 
-    /// The address of the handler of an exception or an interrupt, which returns to `return_to` (CH32V003RM, section 6.5.3.2, MTVEC); it
-    /// is under way from here on.
+    /// The address of the handler of an exception or an interrupt, which returns to `return_to`
+    /// (CH32V003RM, section 6.5.3.2, MTVEC); it is under way from here on.
     fn trap(&mut self, return_to: u32, cause: u32, vector: u32) -> Result<u32, Fault> {
         let core = &mut self.core;
         core.mepc = return_to;
@@ -361,7 +363,7 @@ impl Machine<RiscV> {
         Ok(handler)
     }
 
-    /// Where a handler returns to.
+    /// Returns from the handler: the address, and the control flow for observers.
     fn return_from_trap(&mut self) -> (u32, Flow) {
         let core = &mut self.core;
         core.mstatus = MPIE | if core.mstatus & MPIE != 0 { MIE } else { 0 };
@@ -371,7 +373,8 @@ impl Machine<RiscV> {
         (target, flow)
     }
 
-    /// Takes the enabled interrupt with the lowest number: priorities other than those of the numbers are refused by the PFIC.
+    /// Takes the enabled interrupt with the lowest number: priorities other than those of the
+    /// numbers are refused by the PFIC.
     pub fn take_interrupt(&mut self) -> Result<bool, Fault> {
         let core = &mut self.core;
         let ready = self.bus.requests & core.enabled;
@@ -379,7 +382,7 @@ impl Machine<RiscV> {
             return Ok(false);
         }
         // Any enabled interrupt ends WFI, taken or not (Volume II, section 3.3.3).
-        core.asleep = false;
+        core.sleeping = false;
         let active = core.handlers.iter().fold(0u128, |active, number| active | 1 << number);
         let ready = ready & !active;
         if core.mstatus & MIE == 0 || ready == 0 {

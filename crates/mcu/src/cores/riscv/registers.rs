@@ -30,13 +30,14 @@ const LONGEST: u32 = 2;
 
 /// Bits of an address as [`fold`] makes it.
 const FOLDED_BITS: u32 = 18;
-/// What [`fold`] makes of addresses at which there is no memory.
+/// Result of [`fold`] for addresses without memory.
 const OUTSIDE: u32 = 0x3_0000;
-/// Where RAM is, and how much of the address space code and RAM can have each.
+/// First address of RAM, and the largest size of code and of RAM in the address space.
 const SRAM: u32 = 0x2000_0000;
 const REGION: u32 = 0x1_0000;
 
-/// Code and RAM in one small table, with nothing behind each: the loop over the instructions goes on in folded addresses.
+/// Code and RAM in one small table, with nothing behind each: the loop over the instructions goes
+/// on in folded addresses.
 #[inline(always)]
 pub fn fold(address: u32) -> u32 {
     if address < REGION {
@@ -61,14 +62,14 @@ pub struct RiscV {
     pub mtvec: u32,
     /// mscratch.
     pub mscratch: u32,
-    /// Where the trap returns to.
+    /// Address to which the trap returns.
     pub mepc: u32,
-    /// Why it was taken.
+    /// Cause of the trap.
     pub mcause: u32,
     /// WCH's register for nesting and hardware stacking.
     pub intsyscr: u32,
     /// WFI was executed.
-    pub asleep: bool,
+    pub sleeping: bool,
     /// Interrupts that the PFIC lets through.
     pub enabled: u128,
     /// The handlers under way, the innermost last: their numbers.
@@ -128,7 +129,7 @@ impl RiscV {
             mepc: 0,
             mcause: 0,
             intsyscr: 0,
-            asleep: false,
+            sleeping: false,
             enabled: 0,
             handlers: Vec::new(),
             fetch: Moments::default(),
@@ -137,13 +138,14 @@ impl RiscV {
         })
     }
 
-    /// Whether the code at an address is in flash.
+    /// Returns true if the code at an address is in flash.
     #[inline(always)]
     pub(crate) fn in_flash(&self, address: u32) -> bool {
         self.memory.page(fold(address)) == Page::Flash
     }
 
-    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
+    /// `ignore_breakpoint` passes.
     #[cold]
     pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;

@@ -1,29 +1,34 @@
-//! What instructions cost on QingKe V2A, and what the flash makes them wait for.
+//! Cycles of instructions on QingKe V2A, and their waits for the flash.
 //!
 //! No manual has these figures; they are measurements on silicon:
-//! - github jnk0le/random, "pipeline cycle test/doc/ch32v003_(qkv2).md" (commit 3dfc2ab): a load or store takes 2 cycles, a taken
-//!   branch or jump 3 without wait states and 1 more to an unaligned 32-bit instruction; with one wait state 4 from the lower half
-//!   of a word and 5 from the upper, swapped after an instruction of 2 cycles; the flash has lines of 32 bits.
-//! - github cpldcpu/DRAM_exploration, `instruction_timing`: loops at 48 MHz with one wait state, from flash and from SRAM.
-//! - github CaiB/CH32V003-Architecture-Exploration, `Data/Alignment.csv`: instructions that are neither loads, stores nor jumps
-//!   take 1 cycle.
+//! - github jnk0le/random, "pipeline cycle test/doc/ch32v003_(qkv2).md" (commit 3dfc2ab): a load or
+//!   store takes 2 cycles, a taken branch or jump 3 without wait states and 1 more to an unaligned
+//!   32-bit instruction; with one wait state 4 from the lower half of a word and 5 from the upper,
+//!   swapped after an instruction of 2 cycles; the flash has lines of 32 bits.
+//! - github cpldcpu/DRAM_exploration, `instruction_timing`: loops at 48 MHz with one wait state,
+//!   from flash and from SRAM.
+//! - github CaiB/CH32V003-Architecture-Exploration, `Data/Alignment.csv`: instructions that are
+//!   neither loads, stores nor jumps take 1 cycle.
 //!
-//! One mechanism gives these figures: the core reads words ahead, one after the other, each for 1 cycle and the wait states, into a
-//! buffer of three words; a word can be executed from the second cycle after its last; a jump cannot cut off the read under way.
+//! One mechanism gives these figures: the core reads words ahead, one after the other, each for 1
+//! cycle and the wait states, into a buffer of three words; a word can be executed from the second
+//! cycle after its last; a jump cannot cut off the read under way.
 
 use bytemuck::Zeroable;
 use std::collections::HashMap;
 
-/// Cycles of an instruction that is neither load, store nor jump; of a jump, before the fetch of its target begins.
+/// Cycles of an instruction that is neither load, store nor jump; of a jump, before the fetch of
+/// its target begins.
 const BASE: u32 = 1;
 
 /// A load or store to RAM or a register.
 const ACCESS: u32 = 2;
 
-/// Words that the buffer holds, that which is being executed and that which is being read among them.
+/// Words that the buffer holds, that which is being executed and that which is being read among
+/// them.
 const BUFFER: usize = 3;
 
-/// How an instruction lies in the words that are read.
+/// Position of an instruction in the words that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Place {
@@ -50,7 +55,7 @@ impl Place {
     }
 }
 
-/// How an instruction that has begun goes on, as far as it takes time.
+/// Course of an instruction that has begun, as far as it takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
     /// Neither load, store nor jump.
@@ -65,21 +70,22 @@ pub enum Course {
     JumpToFlash,
 }
 
-/// The cycle that is now in a [`Fetch`]. What was longer ago decides on nothing any more: the buffer is full by then.
+/// The cycle that is now in a [`Fetch`]. What was longer ago decides on nothing any more: the
+/// buffer is full by then.
 const NOW: u32 = 64;
 
-/// The instruction fetch at the moment at which the core is ready for an instruction. Words are numbered from the one in which that
-/// begins.
+/// The instruction fetch at the moment at which the core is ready for an instruction. Words are
+/// numbered from the one in which that begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Fetch {
     wait_states: u8,
     from_flash: bool,
-    /// How many words are read or being read.
+    /// Number of words that are read or being read.
     words: usize,
     /// The cycle at which the read of each of them is done.
     done: [u32; BUFFER],
-    /// The cycle at which the last instruction in each of the words before began, the last word first; 0 for words before the last
-    /// jump, for which no read waits.
+    /// The cycle at which the last instruction in each of the words before began, the last word
+    /// first; 0 for words before the last jump, for which no read waits.
     executed: [u32; BUFFER],
     /// The cycle from which the memory can be read again.
     free: u32,
@@ -96,7 +102,8 @@ impl Fetch {
         *self = Fetch { wait_states: self.wait_states, from_flash, free: at, ..Fetch::default() };
     }
 
-    /// The cycle at which the read of the next word can begin, once the word that it replaces is executed.
+    /// The cycle at which the read of the next word can begin, once the word that it replaces is
+    /// executed.
     fn start(&self) -> u32 {
         self.free.max(self.executed[BUFFER - 1 - self.words])
     }
@@ -129,7 +136,8 @@ impl Fetch {
         }
     }
 
-    /// A jump whose fetch can begin at cycle `at`: when the instruction there can begin, at the earliest.
+    /// A jump whose fetch can begin at cycle `at`: when the instruction there can begin, at the
+    /// earliest.
     fn jump(&mut self, at: u32, to_flash: bool) -> u32 {
         self.read_ahead(at);
         let start = if to_flash == self.from_flash { at.max(self.free) } else { at };
@@ -137,8 +145,8 @@ impl Fetch {
         start + self.read_cycles(to_flash) + 1
     }
 
-    /// A load from flash that begins at cycle `at`: when it is done. Where the code is in flash, too, it waits for the read under way,
-    /// and the next words wait for it.
+    /// A load from flash that begins at cycle `at`: when it is done. Where the code is in flash,
+    /// too, it waits for the read under way, and the next words wait for it.
     fn load_from_flash(&mut self, at: u32) -> u32 {
         if !self.from_flash {
             return at + self.read_cycles(true) + 1;
@@ -169,7 +177,7 @@ impl Fetch {
     }
 }
 
-/// What an instruction leads to.
+/// Next moment and cycles after an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transition {
     /// The moment after it.
@@ -181,8 +189,8 @@ pub struct Transition {
 /// Transitions from a moment, by course and place.
 type Transitions = [Transition; 32];
 
-/// The instruction fetch. How things stand recurs, and little else decides on how long an instruction takes: each such moment is kept,
-/// and what follows on it is worked out once.
+/// The instruction fetch. How things stand recurs, and little else decides on how long an
+/// instruction takes: each such moment is kept, and what follows on it is worked out once.
 #[derive(Clone, Debug, Default)]
 pub struct Moments {
     fetches: Vec<Fetch>,
@@ -247,7 +255,7 @@ impl Moments {
         self.ready = now;
     }
 
-    /// What an instruction in this place leads to.
+    /// Returns the transition by an instruction in this place.
     #[inline(always)]
     pub fn after(&mut self, moment: u16, place: Place, course: Course) -> Transition {
         let transition = self.transitions[usize::from(moment)][Self::index(place, course)];
@@ -272,7 +280,7 @@ impl Moments {
         transition
     }
 
-    /// How many cycles an instruction in this place waits before it begins.
+    /// Returns the cycles that an instruction in this place waits before it begins.
     pub fn wait(&self, moment: u16, place: Place) -> u64 {
         let mut fetch = self.fetches[usize::from(moment)];
         (fetch.issue(place) - NOW).into()
@@ -299,7 +307,8 @@ mod tests {
     const LONG: Instruction = (4, Course::Base);
     const STORE: Instruction = (2, Course::Access);
 
-    /// Cycles of one turn of a loop at `start`: `count` times `body`, then `c.addi` and `c.bnez` back.
+    /// Cycles of one turn of a loop at `start`: `count` times `body`, then `c.addi` and `c.bnez`
+    /// back.
     fn turn(wait_states: u8, start: u32, body: Instruction, count: usize, flash: bool) -> u64 {
         let mut moments = Moments::default();
         moments.reset(0, flash);
@@ -325,15 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn loops_from_flash_take_what_was_measured_at_48_mhz() {
-        // cpldcpu/DRAM_exploration, 16bitnop.png, 32bitnop.png, 16bitstore.png. With 8 stores silicon takes 24, the model 22.
+    fn loops_from_flash_take_the_measured_cycles_at_48_mhz() {
+        // cpldcpu/DRAM_exploration, 16bitnop.png, 32bitnop.png, 16bitstore.png. With 8 stores
+        // silicon takes 24, the model 22.
         assert_eq!(turns(1, SHORT, true, &[0, 1, 2, 3, 4, 8]), [6, 6, 8, 8, 10, 14]);
         assert_eq!(turns(1, LONG, true, &[0, 1, 2, 3, 4, 8]), [6, 8, 10, 12, 14, 22]);
         assert_eq!(turns(1, STORE, true, &[0, 1, 2, 3, 4]), [6, 8, 10, 11, 14]);
     }
 
     #[test]
-    fn loops_from_sram_take_what_was_measured() {
+    fn loops_from_sram_take_the_measured_cycles() {
         // The same pictures. With 4 and 8 stores silicon takes 13 and 21, the model 12 and 20.
         assert_eq!(turns(1, SHORT, false, &[0, 1, 2, 3, 4, 8]), [4, 5, 6, 7, 8, 12]);
         assert_eq!(turns(1, LONG, false, &[0, 1, 2, 3, 4, 8]), [4, 5, 6, 7, 8, 12]);
@@ -341,11 +351,13 @@ mod tests {
     }
 
     #[test]
-    fn the_pipeline_test_takes_what_was_measured() {
-        // jnk0le/random, ch32v_pipetest_tmpl.S: 20 cycles with 16 nops at no wait state, with 14 at one.
+    fn pipeline_test_takes_the_measured_cycles() {
+        // jnk0le/random, ch32v_pipetest_tmpl.S: 20 cycles with 16 nops at no wait state, with 14 at
+        // one.
         assert_eq!(turn(0, 8, SHORT, 16, true), 20);
         assert_eq!(turn(1, 8, SHORT, 14, true), 20);
-        // From the lower half of a word a branch takes one cycle less than from the upper: 13 nops are 2 cycles less.
+        // From the lower half of a word a branch takes one cycle less than from the upper: 13 nops
+        // are 2 cycles less.
         assert_eq!(turn(1, 8, SHORT, 13, true), 18);
         // To an unaligned 32-bit instruction one more.
         assert_eq!(turn(0, 8, LONG, 4, true) + 1, turn(0, 10, LONG, 4, true));

@@ -4,7 +4,8 @@ use super::PeripheralBus;
 use crate::{ClockChange, ClockUpdate, Observer};
 
 impl PeripheralBus {
-    /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].
+    /// The device that keeps the clock of this name running, if one does: see
+    /// [`Peripheral::clock_needed`].
     #[must_use]
     pub fn clock_needed(&self, clock: &str) -> Option<&str> {
         let index = self.devices.iter().position(|device| device.0.clock_needed() == Some(clock))?;
@@ -75,7 +76,8 @@ impl PeripheralBus {
         }
     }
 
-    /// A write into protected memory, this part of it, was left out: tells the unit that protects it.
+    /// A write into protected memory, this part of it, was left out: tells the unit that protects
+    /// it.
     pub(crate) fn violate(&mut self, segment: u8, now: u64, pc: u32) {
         self.events.violated = Some(segment);
         self.events.controls_changed = true;

@@ -1,4 +1,4 @@
-//! Which devices want an event or have a role.
+//! Indexes of the devices by wanted event and by role.
 
 use crate::{Peripheral, Roles, Spec};
 

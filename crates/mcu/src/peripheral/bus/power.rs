@@ -6,23 +6,23 @@ use crate::{Event, Fault, ResetCause};
 impl PeripheralBus {
     /// The core goes to sleep, in the mode of this name.
     pub fn sleep(&mut self, mode: &str, now: u64, pc: u32) {
-        self.asleep = true;
+        self.sleeping = true;
         self.broadcast(Event::Sleep(mode), now, pc);
         self.reschedule();
     }
 
     /// The core wakes, if it slept: the clocks run again from `now` on.
     pub fn wake(&mut self, now: u64, pc: u32) {
-        if std::mem::take(&mut self.asleep) {
+        if std::mem::take(&mut self.sleeping) {
             self.broadcast(Event::Wake, now, pc);
             self.reschedule();
         }
     }
 
-    /// Whether the devices were last told of a sleep.
+    /// Returns true if the devices were last told of a sleep.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
-        self.asleep
+        self.sleeping
     }
 
     pub(super) fn refresh_power(&mut self) {
@@ -32,7 +32,7 @@ impl PeripheralBus {
         self.power_changed = true;
     }
 
-    /// Whether one of the devices is the part's power management.
+    /// Returns true if one of the devices is the part's power management.
     pub(crate) fn has_power_management(&self) -> bool {
         self.power_device < self.devices.len()
     }
@@ -55,7 +55,7 @@ impl PeripheralBus {
     pub(super) fn reset_devices(&mut self, cause: ResetCause, now: u64) {
         self.requests = 0;
         self.stall = 0;
-        self.asleep = false;
+        self.sleeping = false;
         self.events.reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
@@ -74,7 +74,7 @@ impl PeripheralBus {
         self.refresh_power();
     }
 
-    /// Why the part cannot begin: see [`Nonvolatile::pending_fault`].
+    /// Fault with which the part cannot begin: see [`Nonvolatile::pending_fault`].
     ///
     /// [`Nonvolatile::pending_fault`]: crate::Nonvolatile::pending_fault
     pub(crate) fn pending_fault(&self, pc: u32) -> Option<Fault> {
@@ -84,7 +84,7 @@ impl PeripheralBus {
         })
     }
 
-    /// Whether a watchdog will reset the part if the program does nothing.
+    /// Returns true if a watchdog will reset the part unless the program acts.
     #[must_use]
     pub fn has_running_watchdog(&self) -> bool {
         let mut roles = self.index.watchdogs.iter().map(|index| self.devices[*index].0.roles());

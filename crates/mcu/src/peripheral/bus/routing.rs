@@ -1,12 +1,13 @@
-//! How what one peripheral tells reaches the others.
+//! Routing of messages from one peripheral to the others.
 
 use super::{Context, PeripheralBus};
 use crate::{Accessed, BusAccess, Event};
 use std::sync::Arc;
 
 impl PeripheralBus {
-    /// After an access to a device: what it has told others reaches them, and the next due time is found.
-    pub(super) fn settle(&mut self, index: usize, now: u64, pc: u32) {
+    /// After an access to a device: what it has told others reaches them, and the next due time is
+    /// found.
+    pub(super) fn finish_access(&mut self, index: usize, now: u64, pc: u32) {
         let due = self.devices[index].0.due().unwrap_or(u64::MAX);
         let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_pending() {
@@ -77,7 +78,8 @@ impl PeripheralBus {
         }
     }
 
-    /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
+    /// An access that a DMA controller asked for was made: it is told, and so is whoever made the
+    /// request.
     pub(crate) fn complete_access(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
         self.moved_by_dma = true;
         let devices = Arc::clone(&self.index);

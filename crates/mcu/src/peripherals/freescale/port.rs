@@ -20,7 +20,7 @@ impl Port {
     /// `direction`.
     ///
     /// # Errors
-    /// Where that setting is missing, or no address of the family.
+    /// The setting `direction` is missing, or no address of the family.
     pub fn new(spec: &PeripheralSpec) -> Result<Port, String> {
         let direction = spec.settings.get("direction").and_then(|address| u16::try_from(*address).ok());
         let direction = direction

@@ -31,7 +31,7 @@ const FRA0_ON: u8 = 0x03;
 const PRC0: u8 = 0x01;
 /// PRCR: PM0 and PM1 can be written.
 const PRC1: u8 = 0x02;
-/// The end of a sentence why the part ignores a write.
+/// End of the message about a write that the part ignores.
 const PROTECTED: &str = "protects this register";
 /// CM0: the XIN clock is stopped.
 const CM05: u8 = 0x20;

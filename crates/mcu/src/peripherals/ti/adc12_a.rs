@@ -31,7 +31,7 @@ const ADC12TOVIE: u32 = 0x04;
 const ADC12OVIE: u32 = 0x08;
 const ADC12ON: u32 = 0x10;
 const ADC12MSC: u32 = 0x80;
-/// What of it changes only while `ADC12ENC` is clear.
+/// Bits of `ADC12CTL0` that change only while `ADC12ENC` is clear.
 const FIXED_WHILE_ENC: u32 = 0xfff0;
 /// Bits of `ADC12CTL1`.
 const ADC12BUSY: u32 = 0x01;
@@ -69,7 +69,7 @@ pub struct Adc12 {
     memory: [u32; 16],
     /// The conversion memory under way or next in a sequence; `None` outside.
     at: Option<usize>,
-    /// What the conversion under way measures against, and the cycle at which it ends.
+    /// Reference voltage of the conversion under way, and the cycle at which it ends.
     converting: Option<(f64, u64)>,
     /// Why the next conversion of a sequence could not begin, until the program hears of it.
     failure: Option<String>,

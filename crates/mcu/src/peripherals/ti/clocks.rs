@@ -1,5 +1,4 @@
-//! The clocks that peripherals of the MSP430F5xx and MSP430FR5xx count, in cycles of the core clock
-//! MCLK.
+//! Clocks of the MSP430F5xx's and MSP430FR5xx's peripherals, in cycles of MCLK.
 //!
 //! Source: SLAU208, chapter "Unified Clock System (UCS)", SLAU367, chapter "Clock System (CS)":
 //! MCLK, SMCLK and ACLK each have an oscillator and a divider. The clock system ([`super::ucs`],
@@ -10,7 +9,7 @@
 
 use crate::{Frequency, Part, SubsystemClocks};
 
-/// What SMCLKOFF is without SMCLKREQEN in both clock systems.
+/// Message, in both clock systems, about SMCLKOFF without SMCLKREQEN.
 pub const UNREQUESTED: &str =
     "an SMCLK that is off (SMCLKOFF) and that peripherals cannot request (SMCLKREQEN) is not modelled";
 
@@ -85,7 +84,7 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
     frequency: Frequency,
-    /// So many edges in so many cycles of MCLK.
+    /// Edges in a number of cycles of MCLK.
     rate: (i128, i128),
     /// The cycle from which on that holds, the edges up to it, and what has gone by of the next, in
     /// 1 / `rate.1`.
@@ -198,7 +197,7 @@ impl Clocks {
         self.edges(source).edge(count)
     }
 
-    /// The cycle of the edge that is so many clocks after cycle `now`.
+    /// The cycle of the edge that is `clocks` clocks after cycle `now`.
     pub fn after(&self, source: Source, clocks: u64, now: u64) -> u64 {
         self.edge(source, self.count(source, now) + clocks)
     }

@@ -1,5 +1,7 @@
-//! The CRC modules: CRC of the MSP430F5xx and MSP430FR5xx, and CRC32 of the latter, with a second
-//! generator of 16 bits beside that of 32.
+//! CRC modules of the MSP430F5xx and MSP430FR5xx.
+//!
+//! CRC is in both families. CRC32 is in the latter, with a second generator of 16 bits beside that
+//! of 32.
 //!
 //! Source: SLAU208, chapter "Cyclic Redundancy Check (CRC) Module"; SLAU367, chapter "Cyclic
 //! Redundancy Check (CRC32) Module", its registers from TI's header msp430fr5994.h. A `DIRB`
@@ -17,7 +19,7 @@ use crate::{Context, Fault, Peripheral, PeripheralSpec, Spec};
 const CCITT: u32 = 0x1021_0000;
 const ISO_3309: u32 = 0x04c1_1db7;
 
-/// The role of a register.
+/// Function of a register in its generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     /// CRCDI.
@@ -30,8 +32,7 @@ enum Register {
     Reversed,
 }
 
-/// Where a register, or half of one of 32 bits, is: its offset, its generator, and the lowest bit
-/// of the half.
+/// Register, or half of one of 32 bits: its offset, its generator, and the lowest bit of the half.
 type Place = (u32, usize, Register, u32);
 
 const CRC: &[Place] = &[
@@ -56,7 +57,7 @@ const CRC32: &[Place] = &[
     (0x1e, 1, Register::Reversed, 0),
 ];
 
-/// The two modules.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// CRC.
@@ -72,7 +73,7 @@ struct Generator {
     bits: u32,
     /// From bit 31 down.
     signature: u32,
-    /// What was written last to its data registers.
+    /// Value written last to its data registers.
     data: u32,
 }
 

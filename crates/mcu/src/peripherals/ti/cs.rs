@@ -29,7 +29,7 @@ const CSKEY_WRITE: u32 = 0xa5;
 /// CSCTL0 to CSCTL6 after power-up: the DCO with 8 MHz, SMCLK and MCLK an eighth of it, ACLK from
 /// LFXT, flags of both crystals.
 const AFTER_RESET: [u32; 7] = [0, 0x000c, 0x0033, 0x0033, 0xcdc9, 0x00c1, 0x000f];
-/// The bits of them that can be written.
+/// Writable bits of the registers.
 const MASKS: [u32; 7] = [0, 0x004e, 0x0777, 0x0777, 0xfddb, 0x00c3, 0x000f];
 /// CSCTL1.DCORSEL.
 const DCORSEL: u32 = 1 << 6;
@@ -42,7 +42,7 @@ const MODCLK: u32 = 4;
 /// CSCTL4.SMCLKOFF, and CSCTL6.SMCLKREQEN.
 const SMCLKOFF: u32 = 1 << 1;
 const SMCLKREQEN: u32 = 1 << 2;
-/// Shifts of the fields for MCLK, SMCLK and ACLK in CSCTL2 and CSCTL3.
+/// Lowest bits of the fields for MCLK, SMCLK and ACLK in CSCTL2 and CSCTL3.
 const MCLK: u32 = 0;
 const SMCLK: u32 = 4;
 const ACLK: u32 = 8;

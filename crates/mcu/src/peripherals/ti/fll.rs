@@ -1,5 +1,4 @@
-//! The taps of the digitally controlled oscillator that the frequency-locked loop of the MSP430F5xx
-//! finds.
+//! Taps of the DCO that the frequency-locked loop of the MSP430F5xx finds.
 //!
 //! Source: SLAU208, "Digitally Controlled Oscillator (DCO)" and "Frequency-Locked Loop (FLL)": 32
 //! taps and 32 steps of modulation between two of them; "n x 32 f(FLLREFCLK) cycles are required
@@ -17,7 +16,8 @@ pub const POSITIONS: u32 = 32 * 32;
 pub const LOWEST_TAP: Range<u32> = 0..32;
 pub const HIGHEST_TAP: Range<u32> = POSITIONS - 32..POSITIONS;
 
-/// True where the oscillator is at its lowest or at its highest tap, which is a fault (DCOFFG).
+/// Returns true if the oscillator is at its lowest or at its highest tap, which is a fault
+/// (DCOFFG).
 pub fn is_outermost(position: u32) -> bool {
     LOWEST_TAP.contains(&position) || HIGHEST_TAP.contains(&position)
 }

@@ -3,8 +3,7 @@
 //! Source: SLAU367, chapter "FRAM Controller A (FRCTL_A)"; registers and bits compared with TI's
 //! header msp430fr5994.h. Refused are automatic wait states (AUTO), the write protection (WPROT)
 //! and the detection of bit errors. A write without the password resets the part. The FRAM is on as
-//! long as the core runs: FRPWR is kept. Reserved bits and places read as zero and take what is
-//! written.
+//! long as the core runs: FRPWR is kept.
 
 use super::word::{Word, part_of};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, Protected, ResetCause, Spec};

@@ -1,5 +1,6 @@
-//! The memory protection unit of the MSP430FR5xx: three segments of the main memory and the
-//! information memory that cannot be written.
+//! Memory protection unit of the MSP430FR5xx.
+//!
+//! It protects three segments of the main memory, and the information memory, from writes.
 //!
 //! Source: SLAU367, chapter "Memory Protection Unit (MPU)"; addresses, bits and vector numbers
 //! compared with TI's header msp430fr5994.h. A write into a segment without `MPUSEGxWE` is left out

@@ -79,7 +79,7 @@ const MPYSAT: u32 = 0x08;
 const MPYFRAC: u32 = 0x04;
 const MPYC: u32 = 0x01;
 
-/// The kinds of multiplication, `MPYMx`.
+/// Kind of multiplication, `MPYMx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Operation {
     signed: bool,
@@ -212,7 +212,7 @@ impl Mpy32 {
         }
     }
 
-    /// True where all of the last multiplication is done.
+    /// Returns true if all of the last multiplication is done.
     fn complete(&self, now: u64) -> bool {
         (0..5).all(|index| self.ready(index).is_some_and(|ready| ready <= now))
     }

@@ -1,5 +1,6 @@
-//! The power management module of the MSP430F5xx: password, core voltage, supervisors and monitors
-//! of the supply.
+//! Power management module of the MSP430F5xx.
+//!
+//! It has a password, the core voltage, and supervisors and monitors of the supply.
 //!
 //! Source: SLAU208, chapter "Power Management Module and Supply Voltage Supervisor"; bits compared
 //! with TI's header for the part, levels and times in the target file. The core's own regulator
@@ -55,7 +56,7 @@ const FAST_CLOCK_HZ: u64 = 4_000_000;
 /// resets enabled.
 const AFTER_RESET: [u32; 9] = [0, 0, 0x4400, 0x4400, 0x20, 0, 0, 0x1100, 0];
 
-/// The data sheet's limits of the supply.
+/// Voltage levels of the supply in the data sheet.
 #[derive(Clone)]
 struct Levels {
     /// The supervisor's reset level, by `SVSHRVL`.

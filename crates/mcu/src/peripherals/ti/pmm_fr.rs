@@ -1,5 +1,6 @@
-//! The power management module of the MSP430FR5xx: password, resets by software, the lock of the
-//! pins.
+//! Power management module of the MSP430FR5xx.
+//!
+//! It has a password, resets by software, and the lock of the pins.
 //!
 //! Source: SLAU367, chapter "Power Management Module (PMM) and Supply Voltage Supervisor (SVS)";
 //! bits compared with TI's header msp430fr5994.h, levels in the target file. There is one core

@@ -68,7 +68,7 @@ impl Reference {
     /// Writes `REFCTL0` at cycle `now`.
     ///
     /// # Errors
-    /// The setting of it that is not modelled.
+    /// A setting is not modelled.
     pub fn write(&mut self, value: u32, now: u64) -> Result<(), &'static str> {
         if value & REFMSTR == 0 {
             return Err("a reference ruled by the converter's own bits (REFMSTR = 0) is not modelled");

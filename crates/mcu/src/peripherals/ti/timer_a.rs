@@ -1,5 +1,6 @@
-//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx: up, continuous and up/down mode, compare,
-//! capture, output units.
+//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx.
+//!
+//! They have up, continuous and up/down mode, compare, capture and output units.
 //!
 //! Source: SLAU208 and SLAU367, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or
 //! ACLK through both dividers; Timer_B's may be shorter (`CNTLx`). External clocks, captures of
@@ -52,7 +53,7 @@ fn triggers(capture_control: u32) -> bool {
     capture_control & (CCIE | CCIFG) == CCIFG
 }
 
-/// The two kinds.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Timer_A.
@@ -176,7 +177,7 @@ impl Timer {
         }
     }
 
-    /// How many clocks ago the counter stood at 0, at the last change of settings.
+    /// Clocks since the counter stood at 0, at the last change of settings.
     fn phase(&self) -> u64 {
         let (value, period) = (u64::from(self.value), self.period());
         if self.mode() == MC_UP_DOWN && self.down {
@@ -230,7 +231,7 @@ impl Timer {
         self.seen = clock;
     }
 
-    /// True where a channel compares, and does not capture.
+    /// Returns true if a channel compares, and does not capture.
     fn compares(&self, channel: usize) -> bool {
         self.capture_control[channel] & CAP == 0
     }

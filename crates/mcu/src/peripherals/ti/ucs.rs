@@ -37,7 +37,6 @@ const MOD: u32 = 3;
 const END: u32 = 0x20;
 /// UCSCTL0 to UCSCTL8 after power-up, and the bits that can be written; the others stay.
 const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x0707];
-const MASKS: [u32; 9] = [0x1ff8, 0x71, 0x73ff, 0x77, 0x777, 0x7777, 0xd1ff, 0x70f, 0x70f];
 /// UCSCTL4.SELx; all above are DCOCLKDIV, also where XT2CLK is meant, because there is no crystal
 /// at XT2.
 const XT1CLK: u32 = 0;
@@ -47,7 +46,7 @@ const DCOCLK: u32 = 3;
 /// UCSCTL6.SMCLKOFF, and UCSCTL8.SMCLKREQEN.
 const SMCLKOFF: u32 = 1 << 1;
 const SMCLKREQEN: u32 = 1 << 2;
-/// Shifts of the fields for MCLK, SMCLK and ACLK in UCSCTL4 and UCSCTL5.
+/// Lowest bits of the fields for MCLK, SMCLK and ACLK in UCSCTL4 and UCSCTL5.
 const MCLK: u32 = 0;
 const SMCLK: u32 = 4;
 const ACLK: u32 = 8;
@@ -67,8 +66,8 @@ pub struct Ucs {
     /// The edges of FLLREFCLK.
     reference: Edges,
     ranges: Ranges,
-    /// DCOx and MODx after so many edges of it. From there the loop moves them, which nobody sees
-    /// until they are read.
+    /// DCOx and MODx as one number, after `since` edges of FLLREFCLK. The loop moves them from
+    /// there, unseen until they are read.
     position: u32,
     since: u64,
     /// The cycle at which they come to the lowest or the highest tap, or have been there since a
@@ -104,7 +103,7 @@ impl Ucs {
         [1, 2, 4, 8, 12, 16, 16, 16][(self.register(UCSCTL3) & 7) as usize]
     }
 
-    /// The position at which the loop settles; the present one where the core's clock is given.
+    /// Position after the loop has locked; unchanged where the core's clock is given.
     fn settled(&self) -> u32 {
         let Some(crystal_hz) = self.crystal_hz else { return self.position };
         self.ranges.position(self.register(UCSCTL1) >> 4 & 7, self.dco_hz(crystal_hz).0)

@@ -1,5 +1,6 @@
-//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable
-//! and flag, and those of an oscillator's fault.
+//! Watchdog timer WDT_A and the special function registers.
+//!
+//! Those registers hold enable and flag of its interrupt, and of an oscillator's fault.
 //!
 //! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and
 //! Operating Modes", section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15

@@ -3,9 +3,9 @@
 /// A write to one of them.
 #[derive(Clone, Copy)]
 pub(super) struct Word {
-    /// The written bits, at their place in the register.
+    /// Written bits, at their place in the register.
     pub bits: u32,
-    /// The bits that are written.
+    /// Mask of the written bits.
     pub mask: u32,
 }
 
@@ -18,7 +18,7 @@ impl Word {
         Word { bits: (value & 0xff) << shift, mask: 0xff << shift }
     }
 
-    /// The register after the write, `before` it.
+    /// Value of a register after the write, if it held `before`.
     pub fn onto(self, before: u32) -> u32 {
         before & !self.mask | self.bits
     }

@@ -1,6 +1,9 @@
-//! Where nobody looks on, the AVR model counts basic blocks at once and executes some together. Random
-//! programs must end up the same as when somebody does look on, for any limits and stop addresses, with a timer that
-//! interrupts them. (That each instruction by itself is right, `oracle` shows.)
+//! Basic blocks of the AVR model.
+//!
+//! Without an observer it counts them at once, and executes some instructions together.
+//!
+//! Random programs must end up the same as with an observer, for any limits and stop addresses,
+//! with a timer that interrupts them. `oracle` shows that each instruction by itself is right.
 
 use super::programs::ATMEGA328P;
 use mcu::{Mcu, NoObserver, Part, Until, new_machine};

@@ -1,10 +1,10 @@
-//! What an ATmega sees of its board: chips on its SPI, levels at its pins, voltages at its converter.
+//! Board of an ATmega: chips on its SPI, levels at its pins, voltages at its converter.
 
 use super::programs::{ATMEGA328P, machine};
 use mcu::{Chip, Fault, Mcu, Observer, Pin, PinEdge, Signal, Stop, Until, Wiring};
 
-/// Answers each byte with the one before it plus one; after its third byte it pulls its output low until it is selected
-/// again.
+/// Answers each byte with the one before it plus one; after its third byte it pulls its output low
+/// until it is selected again.
 #[derive(Clone, Default)]
 struct Echo {
     selected: bool,
@@ -76,8 +76,8 @@ const SPI: &str = "static volatile uint8_t out[8] = { 0xaa };
     static uint8_t spi(uint8_t byte) { SPDR = byte; while (!(SPSR & 1 << SPIF)); return SPDR; }
     static void spi_start(uint8_t spcr) { PORTB |= 1 << 2; DDRB |= 1 << 2 | 1 << 3 | 1 << 5; SPCR = spcr; }";
 
-/// 16 MHz / 16: a byte has 128 cycles. The interrupt pin goes low a millisecond after the third byte; asleep, the part is woken by
-/// it, again and again until selecting the chip lets it go.
+/// 16 MHz / 16: a byte has 128 cycles. The interrupt pin goes low a millisecond after the third
+/// byte; asleep, the part is woken by it, again and again until selecting the chip lets it go.
 #[test]
 fn a_chip_is_selected_clocked_and_interrupts() {
     let body = format!(
@@ -107,7 +107,7 @@ fn a_chip_is_selected_clocked_and_interrupts() {
 }
 
 #[test]
-fn what_a_chip_does_not_understand_is_a_fault() {
+fn transfer_that_a_chip_does_not_understand_is_a_fault() {
     let cases = [
         ("1 << SPE | 1 << MSTR | 1 << SPR0 | 1 << CPHA", "mode 1, but understands mode 0"),
         ("1 << SPE | 1 << MSTR", "4000000 Hz"),
@@ -169,11 +169,13 @@ fn edges(machine: &mut dyn Mcu, cycles: u64) -> Edges {
     edges
 }
 
-/// Interrupts that toggle a pin as their first instruction, so that each tells of itself equally late.
+/// Interrupts that toggle a pin as their first instruction, so that each tells of itself equally
+/// late.
 const TOGGLES: &str = "ISR(ADC_vect, ISR_NAKED) { __asm__ volatile(\"sbi 0x03, 0\\n reti\"); }
     ISR(TIMER0_COMPA_vect, ISR_NAKED) { __asm__ volatile(\"sbi 0x03, 1\\n reti\"); }";
 
-/// Table 24-1: 25 clocks of the converter for the first conversion, 13 for each of the next, here of 128 cycles.
+/// Table 24-1: 25 clocks of the converter for the first conversion, 13 for each of the next, here
+/// of 128 cycles.
 #[test]
 fn free_running_conversions_take_13_clocks() {
     let body = format!(
@@ -184,8 +186,8 @@ fn free_running_conversions_take_13_clocks() {
     );
     let mut machine = machine("free", ATMEGA328P, "atmega328p", &body);
     let at = edges(&mut *machine, 50_000).of(0);
-    // From the STS, which begins at the first edge, a cycle to its effect; then eight to enter the interrupt asleep, three to jump
-    // from the vector and two for SBI.
+    // From the STS, which begins at the first edge, a cycle to its effect; then eight to enter the
+    // interrupt asleep, three to jump from the vector and two for SBI.
     assert_eq!(at[1] - at[0], 1 + 25 * 128 + 8 + 3 + 2);
     assert!(at.len() > 20);
     for pair in at[1..].windows(2) {
@@ -193,7 +195,8 @@ fn free_running_conversions_take_13_clocks() {
     }
 }
 
-/// Table 24-1: 13.5 clocks from the flag on, and three cycles to synchronise. Timer 0 sets its flag each 50 x 64 cycles.
+/// Table 24-1: 13.5 clocks from the flag on, and three cycles to synchronise. Timer 0 sets its flag
+/// each 50 x 64 cycles.
 #[test]
 fn a_timer_triggers_conversions() {
     let body = |taken: &str| {
@@ -220,8 +223,8 @@ fn a_timer_triggers_conversions() {
     assert_eq!(edges(&mut *kept, 100_000).of(0).len(), 1);
 }
 
-/// The mains at 50 Hz, 25 samples a period, each at its moment: the values follow from the moments, two clocks of 128 cycles
-/// and three cycles after each compare match.
+/// The mains at 50 Hz, 25 samples a period, each at its moment: the values follow from the moments,
+/// two clocks of 128 cycles and three cycles after each compare match.
 #[test]
 fn mains_are_sampled_when_the_timer_says() {
     let body = "static volatile uint16_t out[30] = { 1 }; static volatile uint8_t n = 0;
@@ -257,7 +260,8 @@ fn mains_are_sampled_when_the_timer_says() {
     assert!((0..20).any(matches));
 }
 
-/// ADC noise reduction starts a conversion by itself, and is a fault while an interface would lose its clock.
+/// ADC noise reduction starts a conversion by itself, and is a fault while an interface would lose
+/// its clock.
 #[test]
 fn noise_reduction_converts_asleep() {
     let body = |start: &str| {
@@ -277,7 +281,7 @@ fn noise_reduction_converts_asleep() {
 }
 
 #[test]
-fn what_the_converter_cannot_do_is_a_fault() {
+fn conversion_that_is_not_modelled_is_a_fault() {
     for (number, (statements, what)) in [
         ("ADMUX = 1 << REFS0 | 8; ADCSRA = 0xc7;", "temperature"),
         ("ADMUX = 1 << REFS1; ADCSRA = 0xc7;", "reserved"),

@@ -1,8 +1,10 @@
-//! What an ATmega328P makes of its board, on the model and on simavr: the same program, the same pins and voltages, and the
-//! same memory afterwards.
+//! Board of an ATmega328P, on the model and on simavr.
 //!
-//! What simavr does not model is left to `board`: automatic triggers of the converter, and the times of conversions and of
-//! serial transfers. simavr takes 1023 steps for the reference, the data sheet (24.7) 1024: results may differ by one.
+//! The same program, pins and voltages lead to the same memory.
+//!
+//! `board` tests the parts that simavr does not model: automatic triggers of the converter, and the
+//! times of conversions and of serial transfers. simavr takes 1023 steps for the reference, the
+//! data sheet (24.7) 1024: results may differ by one.
 
 use super::programs::{ATMEGA328P, loaded, program};
 use mcu::{Chip, Mcu, Pin, Until, Wiring};
@@ -52,7 +54,8 @@ fn edges_and_pin_changes_interrupt_as_on_simavr() {
         );
         let (mut machine, mut simavr) = both(&format!("edges{}{}", senses[0], senses[1]), &body);
         run(&mut *machine, &mut simavr, 2_000);
-        // To simavr a pin that was never driven has no level: its first one is a change. That is left out of its counts.
+        // To simavr a pin that was never driven has no level: its first one is a change. That is
+        // left out of its counts.
         for (port, bits) in [('B', 7), ('C', 6), ('D', 8)] {
             (0..bits).for_each(|bit| simavr.set_pin(port, bit, false));
         }

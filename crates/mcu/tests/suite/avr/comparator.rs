@@ -1,4 +1,6 @@
-//! The analog comparator of the ATmega328P (DS40002061, chapter 23) and ATmega2560 (2549Q, chapter 25).
+//! Analog comparator of the ATmega328P and ATmega2560.
+//!
+//! Sources: DS40002061, chapter 23; 2549Q, chapter 25.
 
 use super::programs::{ATMEGA328P, ATMEGA2560, machine};
 use mcu::{Mcu, Pin, Until};
@@ -14,7 +16,8 @@ fn out(machine: &dyn Mcu) -> [u8; 3] {
     bytes
 }
 
-/// AIN0 is PD6, AIN1 PD7: ACO while AIN0 is the higher one; an interrupt for each edge that ACIS asks for; with ACBG 1.1 V instead of AIN0.
+/// AIN0 is PD6, AIN1 PD7: ACO while AIN0 is the higher one; an interrupt for each edge that ACIS
+/// asks for; with ACBG 1.1 V instead of AIN0.
 #[test]
 fn pins_are_compared() {
     for (acis, interrupts) in [(0, 4), (2, 2), (3, 2)] {

@@ -54,7 +54,7 @@ fn mix() -> u32 {
 }
 
 #[test]
-fn compiled_programs_compute_what_they_should() {
+fn compiled_programs_have_the_expected_results() {
     for (part, mcu) in [(ATMEGA328P, "atmega328p"), (ATMEGA128L, "atmega128")] {
         for level in ["-O0", "-Os", "-O3"] {
             let elf = compile(&format!("mix{level}"), mcu, MIX, &[level]);
@@ -100,7 +100,7 @@ fn whole_programs_take_the_cycles_that_they_take_on_simavr() {
 
 /// The firmware that is measured: each operation once, from one `ws_bench_ready` to the next.
 #[test]
-fn the_measured_firmware_takes_the_cycles_that_it_takes_on_simavr() {
+fn measured_firmware_takes_the_same_cycles_as_on_simavr() {
     let device = concat!(env!("CARGO_MANIFEST_DIR"), "/../../device");
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     for (part, target, mcu) in

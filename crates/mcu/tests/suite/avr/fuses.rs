@@ -1,4 +1,6 @@
-//! Images with fuses, lock bits and a signature: avr-libc's sections `.fuse`, `.lock`, `.signature`.
+//! Images with fuses, lock bits and a signature.
+//!
+//! avr-libc's sections are `.fuse`, `.lock`, `.signature`.
 
 use super::programs::{ATMEGA128L, ATMEGA328P, compile, image, machine};
 use mcu::{Fault, Image, Mcu, Part, Stop, Until, new_clocked_machine};
@@ -26,7 +28,8 @@ fn fused(low: u8, high: u8, extended: u8) -> Box<dyn Mcu> {
 
 #[test]
 fn the_low_fuse_of_an_image_sets_the_clock() {
-    // Tables 9-1 and 28-9: crystal; the factory's RC oscillator by 8; RC oscillator; 128 kHz; crystal by 8.
+    // Tables 9-1 and 28-9: crystal; the factory's RC oscillator by 8; RC oscillator; 128 kHz;
+    // crystal by 8.
     for (low, hz) in
         [(0xFF, 16_000_000), (0x62, 1_000_000), (0xE2, 8_000_000), (0xE3, 128_000), (0x7F, 2_000_000)]
     {

@@ -1,5 +1,7 @@
-//! Single instructions against the AVR Instruction Set Manual, DS40002198: put the opcode, run, look at the registers.
-//! The rest of the instruction set is compared with simavr in `oracle`.
+//! Single instructions against the AVR Instruction Set Manual, DS40002198.
+//!
+//! A test puts the opcode, runs it, and checks the registers. The rest of the instruction set is
+//! compared with simavr in `oracle`.
 
 use super::programs::{ATMEGA128L, ATMEGA328P};
 use mcu::{Access, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
@@ -58,7 +60,8 @@ impl Cpu {
     }
 }
 
-/// `SBC r0, r1`, `CPC r0, r1`: "Previous value remains unchanged when the result is zero; cleared otherwise."
+/// `SBC r0, r1`, `CPC r0, r1`: "Previous value remains unchanged when the result is zero; cleared
+/// otherwise."
 #[test]
 fn subtraction_with_carry_keeps_z_clear() {
     for opcode in [0x0801, 0x0401] {
@@ -141,7 +144,7 @@ fn bit_transfer() {
 
 /// `SBRC r0, 0` before one word, before two (`LDS r1, 0x100`), and not skipping.
 #[test]
-fn skips_take_the_length_of_what_they_skip() {
+fn skips_take_a_cycle_for_each_word_that_they_skip() {
     let cpu = Cpu::new(&[0xFC00, 0x0000]).run(1);
     assert_eq!((cpu.0.pc(), cpu.0.cycles()), (4, 2));
     let cpu = Cpu::new(&[0xFC00, 0x9010, 0x0100]).run(1);
@@ -181,7 +184,7 @@ fn extended_program_memory() {
 }
 
 #[test]
-fn what_the_part_does_not_have_faults() {
+fn instruction_that_the_part_lacks_is_a_fault() {
     // Reserved; LD r26, X+; EIJMP; DES; XCH.
     for opcode in [0x0001u16, 0x91AD, 0x9419, 0x940B, 0x9204] {
         let bytes = opcode.to_le_bytes().to_vec();
@@ -225,7 +228,8 @@ fn the_end_and_the_breakpoint() {
     assert_eq!((cpu.0.run(&Until::default()), cpu.0.pc(), cpu.0.cycles()), (Ok(Stop::Breakpoint), 2, 1));
 }
 
-/// A loop at 0 of `NOP`, `RJMP`: stops before the address, goes on from it, and stops at the cycle asked for.
+/// A loop at 0 of `NOP`, `RJMP`: stops before the address, goes on from it, and stops at the cycle
+/// asked for.
 #[test]
 fn stops_are_exact() {
     let mut cpu = Cpu::new(&[0x0000, 0xCFFE]);
@@ -297,7 +301,8 @@ fn looking_on_changes_nothing() {
     assert_eq!(observed.0.instructions(), alone.0.instructions());
 }
 
-/// SEI lets one instruction go before the interrupt, entry takes four cycles and clears I; timer 0 overflows at once.
+/// SEI lets one instruction go before the interrupt, entry takes four cycles and clears I; timer 0
+/// overflows at once.
 #[test]
 fn an_interrupt_waits_for_one_instruction_after_sei() {
     // LDI r16,1; STS TIMSK0,r16; LDI r17,255; OUT TCNT0,r17; OUT TCCR0B,r16; NOP*3; SEI; NOP; NOP.

@@ -2,13 +2,16 @@
 //!
 //! `WATTSEAL_ORACLE=long` runs two million instructions; `WATTSEAL_SEED` chooses another stream.
 //!
-//! What is left out, and why:
-//! - `SPM`, which does nothing without SPMCSR. `BREAK`: a stop to the model, a debugger's trap to simavr.
-//! - `SLEEP`: simavr sleeps whether SE is set or not (DS40002198: only if it is set). Tested in `instructions`.
+//! Exclusions, with their reasons:
+//! - `SPM`, which does nothing without SPMCSR. `BREAK`: a stop to the model, a debugger's trap to
+//!   simavr.
+//! - `SLEEP`: simavr sleeps whether SE is set or not (DS40002198: only if it is set). Tested in
+//!   `instructions`.
 //! - Encodings that the manual leaves undefined (`LD r26, X+`): faults to the model.
-//! - Bits of RAMPZ and EIND that the part does not have (2467, "RAM Page Z Select Register"; 2549Q, 7.6) and simavr keeps:
-//!   they are cleared in simavr after each instruction.
-//! - `ST X` onto X itself: simavr then writes X back as it was; the instruction changes no pointer (DS40002198).
+//! - Bits of RAMPZ and EIND that the part does not have (2467, "RAM Page Z Select Register"; 2549Q,
+//!   7.6) and simavr keeps: they are cleared in simavr after each instruction.
+//! - `ST X` onto X itself: simavr then writes X back as it was; the instruction changes no pointer
+//!   (DS40002198).
 //! - `RJMP .`: the end of the program to the model when interrupts are off.
 
 use super::programs::{ATMEGA128L, ATMEGA328P, ATMEGA2560, ATTINY85};
@@ -16,7 +19,7 @@ use mcu::{Fault, Mcu, Part, Until, new_machine};
 use testkit::oracles::simavr::Simavr;
 use testkit::random::{self, Random};
 
-/// What the stream must know of a part.
+/// Properties of a part that the stream needs.
 struct Bench {
     name: &'static str,
     toml: &'static str,
@@ -173,13 +176,13 @@ impl Bench {
         random.below(self.flash_words)
     }
 
-    /// Whether an I/O address is one of the core's own registers.
+    /// Returns true if an I/O address is one of the core's own registers.
     fn is_core_io(&self, io: u16) -> bool {
         io >= SPL || self.rampz != 0 && io == RAMPZ || self.eind != 0 && io == EIND
     }
 
-    /// A flash full of instructions. Where a jump lands on the second word of one, that word is data; the run puts
-    /// an instruction there before it is executed.
+    /// A flash full of instructions. Where a jump lands on the second word of one, that word is
+    /// data; the run puts an instruction there before it is executed.
     fn flash(&self, random: &mut Random) -> Vec<u8> {
         let mut words = Vec::new();
         while words.len() < self.flash_words as usize {
@@ -237,8 +240,9 @@ impl Pair {
         u16::from_le_bytes([flash[at], flash[at + 1]])
     }
 
-    /// One instruction on the model, to the end of which simavr already is. Every other one ends at an address
-    /// instead of a cycle count: then the model executes it in the way it does in the midst of a long run.
+    /// One instruction on the model, to the end of which simavr already is. Every other one ends at
+    /// an address instead of a cycle count: then the model executes it in the way it does in the
+    /// midst of a long run.
     fn step_model(&mut self, to_address: bool) -> Result<(), Fault> {
         let next = self.simavr.pc();
         let until = if to_address && next != self.model.pc() {
@@ -332,7 +336,8 @@ fn prepare(pair: &mut Pair, bench: &Bench, random: &mut Random) -> (u16, u16) {
     (word, next)
 }
 
-/// Whether the stream may execute this word as it stands: it may be the second word of something else.
+/// Returns true if the stream may execute this word as it stands: it may be the second word of
+/// another instruction.
 fn legal(bench: &Bench, word: u16, next: u16) -> bool {
     let io = match word >> 12 {
         0x0 => return word == 0 || word >= 0x0400 || word >= 0x0100 && (bench.enhanced || word < 0x0200),

@@ -1,5 +1,7 @@
-//! What the ATmega324PA, the ATmega2560, the ATmega32U4 and the ATtiny85 have otherwise than the ATmega328P: vectors (by avr-libc's names), ports,
-//! converter channels, clocks.
+//! Differences of other parts from the ATmega328P.
+//!
+//! The ATmega324PA, the ATmega2560, the ATmega32U4 and the ATtiny85 have other vectors (by
+//! avr-libc's names), ports, converter channels and clocks.
 
 use super::programs::{ATMEGA32U4, ATMEGA324PA, ATMEGA328P, ATMEGA2560, ATTINY85, loaded, machine, program};
 use mcu::{Mcu, Stop, Until};
@@ -17,7 +19,8 @@ fn out<const N: usize>(machine: &dyn Mcu, start: u32) -> [u8; N] {
 
 const OUT: &str = "static volatile uint8_t out[8] __attribute__((section(\".noinit\")));\n";
 
-/// INT7 is PE7, PCINT9 is PJ0, PCINT8 is PE0, PCINT16 is PK0 (2549Q, 13.3); the part drives them itself.
+/// INT7 is PE7, PCINT9 is PJ0, PCINT8 is PE0, PCINT16 is PK0 (2549Q, 13.3); the part drives them
+/// itself.
 #[test]
 fn the_atmega2560_has_its_external_interrupts() {
     let body = format!(
@@ -52,7 +55,8 @@ fn the_atmega32u4_has_its_external_interrupts() {
     assert_eq!(out(&*machine, 0x80_0100), [1, 1, 2]);
 }
 
-/// INT2 is PB2; PCINT0 is PA0, PCINT13 PB5, PCINT16 PC0, and PCINT24, behind PCMSK3, PD0 (iom324pa.h, ATmega324PA.atdf).
+/// INT2 is PB2; PCINT0 is PA0, PCINT13 PB5, PCINT16 PC0, and PCINT24, behind PCMSK3, PD0
+/// (iom324pa.h, ATmega324PA.atdf).
 #[test]
 fn the_atmega324pa_has_pin_changes_at_four_ports() {
     let body = format!(
@@ -131,7 +135,8 @@ fn the_atmega324pa_s_timers_drive_their_pins() {
     assert_eq!(out(&*machine, 0x80_0100), [0x18, 0xF0]);
 }
 
-/// From the end of `SBI PORTD, 0`, which takes two cycles, four to the vector; five where the program counter has 22 bits (2549Q, 7.8.1).
+/// From the end of `SBI PORTD, 0`, which takes two cycles, four to the vector; five where the
+/// program counter has 22 bits (2549Q, 7.8.1).
 #[test]
 fn an_interrupt_takes_five_cycles_with_22_bits() {
     let body = "ISR(INT0_vect) { }
@@ -177,12 +182,14 @@ fn each_timer_of_the_atmega2560_has_its_vectors() {
     let mut machine = machine("timers", ATMEGA2560, "atmega2560", &body);
     assert_eq!(run(&mut *machine, 200_000), Stop::Halted);
     let counts: [u8; 8] = out(&*machine, 0x80_0200);
-    // 65,536 cycles are 256 periods of the timers of 8 bits: a byte goes round once, less what interrupts of others hide.
+    // 65,536 cycles are 256 periods of the timers of 8 bits: a byte goes round once, less what
+    // interrupts of others hide.
     assert_eq!([1, 3, 4, 5, 6, 7].map(|timer| counts[timer]), [1; 6]);
     assert!(counts[0] != 0 || counts[2] != 0);
 }
 
-/// ADC9, MUX5 with MUX = 1, against 2.56 V: 1024 * 1.28 / 2.56. The bandgap's 1.1 V is channel 30: 440.
+/// ADC9, MUX5 with MUX = 1, against 2.56 V: 1024 * 1.28 / 2.56. The bandgap's 1.1 V is channel 30:
+/// 440.
 #[test]
 fn converters_have_channels_beyond_eight() {
     let body = |mux5: &str| {
@@ -202,8 +209,9 @@ fn converters_have_channels_beyond_eight() {
     }
 }
 
-/// 7766J, 24.8, the example of differential channels: ADMUX = 0xE9, ADC1 of 300 mV and ADC0 of 500 mV give -400, 0x270, left adjusted 0x9C00.
-/// Table 24-4: MUX = 48 is 40 times ADC4 - ADC0, 512 * 40 * 0.02 / 2.56.
+/// 7766J, 24.8, the example of differential channels: ADMUX = 0xE9, ADC1 of 300 mV and ADC0 of 500
+/// mV give -400, 0x270, left adjusted 0x9C00. Table 24-4: MUX = 48 is 40 times ADC4 - ADC0, 512 *
+/// 40 * 0.02 / 2.56.
 #[test]
 fn the_atmega32u4_converts_differences() {
     let source = "static volatile uint8_t out[4] __attribute__((section(\".noinit\")));
@@ -232,7 +240,7 @@ fn every_usart_of_the_atmega2560_sends() {
 
 /// RIOT's driver writes 0 to UCSR1D at its start; RTSEN is bit 0 (7766J, 18.11.5).
 #[test]
-fn the_atmega32u4_s_usart_has_flow_control_off_and_says_that_it_has_no_other() {
+fn atmega32u4_s_usart_refuses_flow_control() {
     let body = "int main(void) { UCSR1D = 0; if (UCSR1D) return 1; UCSR1D = 1 << 0; return 0; }";
     let mut machine = machine("usart-flow-control", ATMEGA32U4, "atmega32u4", body);
     let said = machine.run(&Until::default()).expect_err("not modelled").to_string();
@@ -294,7 +302,8 @@ fn the_attiny85_has_its_external_interrupts() {
     assert_eq!(out(&*machine, 0x80_0060), [3, 2, 0]);
 }
 
-/// 2586Q, tables 17-3 and 17-4: ADC2 against 2.56 V (REFS2 and REFS1), against VCC; the bandgap against VCC of 5 V: 225.
+/// 2586Q, tables 17-3 and 17-4: ADC2 against 2.56 V (REFS2 and REFS1), against VCC; the bandgap
+/// against VCC of 5 V: 225.
 #[test]
 fn the_attiny85_converts() {
     let body = "static volatile uint16_t out[3] __attribute__((section(\".noinit\")));
@@ -308,8 +317,8 @@ fn the_attiny85_converts() {
     assert_eq!(out::<6>(&*machine, 0x80_0060).to_vec(), expected);
 }
 
-/// DS40002061, table 24-2: 314 mV at 25 °C are 292 of 1,024 steps of 1.1 V; 2586Q, table 17-2: 300 steps. Against another reference
-/// nobody says what is read.
+/// DS40002061, table 24-2: 314 mV at 25 °C are 292 of 1,024 steps of 1.1 V; 2586Q, table 17-2: 300
+/// steps. Against another reference nobody says what is read.
 #[test]
 fn the_temperature_sensor_is_read_against_its_reference() {
     let convert = |admux: &str, mux5: &str| {
@@ -370,7 +379,7 @@ fn the_attiny85_starts_on_the_oscillator_that_its_fuses_choose() {
 }
 
 #[test]
-fn a_wrong_core_says_which_there_are() {
+fn unknown_core_is_refused_with_the_list_of_cores() {
     let said = mcu::Part::from_toml(&ATTINY85.replace("\"avr25\"", "\"avr26\"")).unwrap_err().to_string();
     for core in ["avr25", "avr5", "avr51", "avr6"] {
         assert!(said.contains(core), "{said}");

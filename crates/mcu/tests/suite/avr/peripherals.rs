@@ -72,8 +72,8 @@ fn pins() {
     assert_eq!(edges, [("PORTB", 5, true), ("PORTB", 5, false), ("PORTB", 5, true)]);
 }
 
-/// A timer in CTC mode interrupts every (OCR + 1) * prescaler cycles: timer 1 at 8 * 125, timer 0 at 64 * 25, timer
-/// 2 at 32 * 50.
+/// A timer in CTC mode interrupts every (OCR + 1) * prescaler cycles: timer 1 at 8 * 125, timer 0
+/// at 64 * 25, timer 2 at 32 * 50.
 #[test]
 fn timers_clear_on_compare() {
     let timers = [
@@ -107,14 +107,14 @@ fn a_timer_counts_cycles() {
     run_to_the_end(&mut *machine);
     let registers = machine.registers();
     let between = registers[2].1 | registers[3].1 << 8;
-    // The loop takes 1 + 100 * 3 - 1; between the reads of the low bytes lie four more instructions of two cycles:
-    // the two LDS of the first read and the two STS of its result.
+    // The loop takes 1 + 100 * 3 - 1; between the reads of the low bytes lie four more instructions
+    // of two cycles: the two LDS of the first read and the two STS of its result.
     assert_eq!(between, 308);
 }
 
 /// 3.4 ms at 16 MHz for a write, nothing lost, and the byte is erased meanwhile.
 #[test]
-fn the_eeprom_keeps_what_is_written() {
+fn eeprom_keeps_written_bytes() {
     let body = "int main(void) { EEAR = 0x123; EEDR = 0x5A; EECR = 1 << EEMPE; EECR = 1 << EEPE;
         PORTB = 1; DDRB = 1; while (EECR & 1 << EEPE); PORTB = 0;
         EECR = 1 << EERE; __asm__ volatile(\"mov r2, %0\" :: \"r\"(EEDR)); return 0; }";
@@ -134,7 +134,7 @@ fn the_eeprom_keeps_what_is_written() {
 
 /// The watchdog's sequence to switch it off works; what has no model faults.
 #[test]
-fn what_is_not_modelled_faults() {
+fn unmodelled_settings_are_faults() {
     let off = "int main(void) { WDTCSR = 1 << WDCE | 1 << WDE; WDTCSR = 0; return 0; }";
     run_to_the_end(&mut *machine("off", ATMEGA328P, "atmega328p", off));
     for (name, statement) in [

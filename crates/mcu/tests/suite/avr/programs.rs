@@ -27,7 +27,7 @@ pub fn compile(name: &str, mcu: &str, source: &str, options: &[&str]) -> Vec<u8>
     std::fs::read(elf).unwrap()
 }
 
-/// What an ELF file has loaded.
+/// Loadable contents of an ELF file.
 pub fn image(elf: &[u8]) -> Image {
     let file = ElfFile32::<object::Endianness>::parse(elf).unwrap();
     let endian = file.endian();

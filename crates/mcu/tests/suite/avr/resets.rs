@@ -1,4 +1,4 @@
-//! How an ATmega begins anew: what is lost, what is kept, what it is told.
+//! Resets of an ATmega: lost state, kept state, reset flags.
 
 use super::programs::{ATMEGA328P, machine};
 use mcu::{Mcu, ResetCause, Stop, Until};
@@ -18,7 +18,8 @@ const CAUSES: &str = "static volatile uint8_t out[8] __attribute__((section(\".n
     #define BEGIN() out[1 + out[0]++] = MCUSR; MCUSR = 0;\n";
 const OUT: u32 = 0x80_0100;
 
-/// 16 ms are 256,000 cycles of 16 MHz. After the reset the watchdog runs on in its shortest time until it is switched off.
+/// 16 ms are 256,000 cycles of 16 MHz. After the reset the watchdog runs on in its shortest time
+/// until it is switched off.
 #[test]
 fn the_watchdog_resets() {
     let body = format!(
@@ -37,7 +38,8 @@ fn the_watchdog_resets() {
     assert!((768_000..768_200).contains(&machine.cycles()), "{}", machine.cycles());
 }
 
-/// With its interrupt on, too, the first time out interrupts and the second resets; feeding it defers both.
+/// With its interrupt on, too, the first time out interrupts and the second resets; feeding it
+/// defers both.
 #[test]
 fn the_watchdog_interrupts_before_it_resets() {
     let body = format!(

@@ -1,4 +1,6 @@
-//! Self-programming and the signature row behind SPMCSR (DS40002061, chapter 27; 2586Q, chapter 19), by avr-libc's macros.
+//! Self-programming and the signature row behind SPMCSR, by avr-libc's macros.
+//!
+//! Sources: DS40002061, chapter 27; 2586Q, chapter 19.
 
 use super::programs::{ATMEGA32U4, ATMEGA128L, ATMEGA328P, ATMEGA2560, ATTINY85, compile, image, loaded};
 use mcu::{Image, Mcu, Stop, Until};
@@ -40,8 +42,9 @@ const WRITE: &str = "BOOT void write(void) {
     }
     int main(void) { write(); out[4] = pgm_read_byte(0x4001); return 0; }";
 
-/// Two times 4.5 ms at 16 MHz are 144,000 cycles. RWWSB (0x40) is set by the write and cleared by RWWSRE; PGWRT and SPMEN (5)
-/// stay set until it is done. "The RWWSB bit will automatically be cleared if a page load operation is initiated."
+/// Two times 4.5 ms at 16 MHz are 144,000 cycles. RWWSB (0x40) is set by the write and cleared by
+/// RWWSRE; PGWRT and SPMEN (5) stay set until it is done. "The RWWSB bit will automatically be
+/// cleared if a page load operation is initiated."
 #[test]
 fn a_boot_loader_writes_a_page() {
     let mut machine = loaded(ATMEGA328P, &built("atmega328p", "0x7e00", WRITE));
@@ -54,9 +57,9 @@ fn a_boot_loader_writes_a_page() {
     assert!((144_000..144_300).contains(&cycles), "{cycles}");
 }
 
-/// What was written is executed, also with a breakpoint in it and under an observer.
+/// The written words are executed, also with a breakpoint in them and under an observer.
 #[test]
-fn what_was_written_is_executed() {
+fn written_instructions_are_executed() {
     let body = "BOOT void write(void) {
             STEP(boot_page_erase(0x4000));
             boot_page_fill(0x4000, 0xE58A); boot_page_fill(0x4002, 0x9508);
@@ -108,7 +111,8 @@ fn misuse_is_a_fault() {
         let mut machine = loaded(ATMEGA328P, &built("atmega328p", "0x7e00", body));
         run(&mut *machine).expect_err(body).to_string()
     };
-    // From the application section; too late; a read and a call of what is closed; a word filled twice.
+    // From the application section; too late; a read and a call of what is closed; a word filled
+    // twice.
     let late =
         "BOOT void f(void) { SPMCSR = 1; asm(\"nop\\nnop\\nnop\\nnop\\nspm\"); } int main(void) { f(); }";
     for (body, what) in [
@@ -130,8 +134,8 @@ fn misuse_is_a_fault() {
     }
 }
 
-/// 27.8.8: zeros in R0 program boot lock bits, which takes as long as a page (4.5 ms, 72,000 cycles); the flash can be read meanwhile, and
-/// LPM reads the lock bits afterwards.
+/// 27.8.8: zeros in R0 program boot lock bits, which takes as long as a page (4.5 ms, 72,000
+/// cycles); the flash can be read meanwhile, and LPM reads the lock bits afterwards.
 #[test]
 fn a_boot_loader_sets_its_lock_bits() {
     let body = "BOOT void f(void) { boot_lock_bits_set(1 << BLB11); out[0] = SPMCSR; out[1] = pgm_read_byte(0x4000);
@@ -154,8 +158,8 @@ fn a_boot_loader_sets_its_lock_bits() {
     }
 }
 
-/// Tables 27-2 and 27-3: what each boot lock bit keeps from whom, and what it lets through. The boot section begins at 0x7000 where BOOTSZ
-/// is programmed.
+/// Tables 27-2 and 27-3: what each boot lock bit keeps from whom, and what it lets through. The
+/// boot section begins at 0x7000 where BOOTSZ is programmed.
 #[test]
 fn boot_lock_bits_keep_the_sections_apart() {
     let boot = |body: &str| format!("BOOT void f(void) {{ {body} }} int main(void) {{ f(); return 0; }}");
@@ -187,7 +191,8 @@ fn boot_lock_bits_keep_the_sections_apart() {
     }
 }
 
-/// BLB12 with the vectors in the application section: an interrupt waits until the program has left the boot section.
+/// BLB12 with the vectors in the application section: an interrupt waits until the program has left
+/// the boot section.
 #[test]
 fn interrupts_wait_for_the_end_of_a_locked_boot_section() {
     let body = "ISR(TIMER0_OVF_vect) { out[1] = out[0]; TIMSK0 = 0; }
@@ -242,7 +247,8 @@ fn fuses_lock_bits_and_signature_row_are_read() {
     }
 }
 
-/// Fuses of the ATmega128 are at the same places; its pages have 256 bytes, in the upper half of the flash, too.
+/// Fuses of the ATmega128 are at the same places; its pages have 256 bytes, in the upper half of
+/// the flash, too.
 #[test]
 fn the_atmega128_and_the_atmega2560_write_by_rampz() {
     let body = "BOOT void write(void) {
@@ -261,8 +267,8 @@ fn the_atmega128_and_the_atmega2560_write_by_rampz() {
     }
 }
 
-/// 2586Q, chapter 19: `SPM` from anywhere, the core stands still, pages of 64 bytes, CTPB empties the buffer: 4.5 ms at 8 MHz are 36,000
-/// cycles.
+/// 2586Q, chapter 19: `SPM` from anywhere, the core stands still, pages of 64 bytes, CTPB empties
+/// the buffer: 4.5 ms at 8 MHz are 36,000 cycles.
 #[test]
 fn the_attiny85_writes_a_page() {
     let body = "int main(void) {
@@ -290,8 +296,8 @@ fn an_interrupt_says_that_it_is_done() {
     assert_eq!(bytes(&*machine, 0x80_0100), [1, 0]);
 }
 
-/// "If a reset occurs while a write operation is in progress, the write operation will be completed"; where the supply fails, it stays
-/// half done.
+/// "If a reset occurs while a write operation is in progress, the write operation will be
+/// completed"; where the supply fails, it stays half done.
 #[test]
 fn a_reset_lets_it_complete_and_a_failing_supply_does_not() {
     let body =

@@ -1,4 +1,6 @@
-//! Sleep modes without the I/O clock (DS40002061, table 10-1): what stands still, what wakes, and start-up times (table 9-4).
+//! Sleep modes without the I/O clock.
+//!
+//! Stopped modules and wake-up sources: DS40002061, table 10-1. Start-up times: table 9-4.
 
 use super::programs::{ATMEGA328P, loaded, machine, program};
 use mcu::{Mcu, Observer, Pin, PinEdge, Segment, Stop, Until};
@@ -13,8 +15,9 @@ fn word(machine: &dyn Mcu, index: u32) -> u16 {
     u16::from_le_bytes(bytes)
 }
 
-/// The watchdog's 2048 cycles at 128 kHz are 256,000 of 16 MHz. Timer 1 stands still meanwhile, and for the start-up of the crystal: 16 K cycles
-/// after power-down, 6 after standby, none after ADC noise reduction.
+/// The watchdog's 2048 cycles at 128 kHz are 256,000 of 16 MHz. Timer 1 stands still meanwhile, and
+/// for the start-up of the crystal: 16 K cycles after power-down, 6 after standby, none after ADC
+/// noise reduction.
 #[test]
 fn the_watchdog_wakes_and_timers_have_stood_still() {
     for (mode, name, start_up) in [
@@ -35,7 +38,8 @@ fn the_watchdog_wakes_and_timers_have_stood_still() {
         let residency = machine.residency();
         let asleep = residency.asleep_in(name);
         assert!((255_800..=256_000).contains(&asleep), "{name}: {asleep}");
-        // SLEEP, the halt of 4 cycles, the entry and RETI of 4 each, and a handful of instructions around them.
+        // SLEEP, the halt of 4 cycles, the entry and RETI of 4 each, and a handful of instructions
+        // around them.
         let counted = u64::from(word(&*machine, 1));
         assert!((15..50).contains(&counted), "{name}: {counted}");
         let active = residency.active_cycles();
@@ -68,7 +72,8 @@ impl Observer for Edges {
     }
 }
 
-/// A pin change wakes from power-down; a pulse of timer 1 at PB1 that was under way is as much longer as the part slept and started up.
+/// A pin change wakes from power-down; a pulse of timer 1 at PB1 that was under way is as much
+/// longer as the part slept and started up.
 #[test]
 fn a_pin_change_wakes_and_outputs_stand_still() {
     let body = "EMPTY_INTERRUPT(PCINT2_vect)
@@ -93,7 +98,7 @@ fn a_pin_change_wakes_and_outputs_stand_still() {
 }
 
 #[test]
-fn what_a_sleep_would_cut_off_is_a_fault() {
+fn sleep_that_would_cut_a_module_off_is_a_fault() {
     for (number, (setup, what)) in [
         ("UCSR0B = 8; UDR0 = 1;", "USART0"),
         ("EICRA = 2; EIMSK = 1;", "EXTERNAL"),

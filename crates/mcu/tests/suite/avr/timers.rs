@@ -1,5 +1,7 @@
-//! The timers of the ATmega328P: waveforms at the pins, flags, buffers, input capture, external clocks. Expected values follow
-//! from the data sheet's descriptions of the modes (DS40002061, 15.7, 16.9).
+//! Timers of the ATmega328P.
+//!
+//! They have waveforms at the pins, flags, buffers, input capture and external clocks. Expected
+//! values follow from the data sheet's descriptions of the modes (DS40002061, 15.7, 16.9).
 
 use super::programs::{ATMEGA328P, ATMEGA2560, ATTINY85, machine};
 use mcu::{Mcu, Observer, Pin, PinEdge, Until};
@@ -46,7 +48,8 @@ fn word(machine: &dyn Mcu, index: u32) -> u16 {
     u16::from_le_bytes(bytes)
 }
 
-/// Fast PWM: (OCR + 1) of (TOP + 1) ticks. Phase correct: 2 OCR of 2 TOP. Inverted outputs (COM 3): the rest.
+/// Fast PWM: (OCR + 1) of (TOP + 1) ticks. Phase correct: 2 OCR of 2 TOP. Inverted outputs (COM 3):
+/// the rest.
 #[test]
 fn pulses_are_as_wide_as_their_compare_values() {
     let cases = [
@@ -106,7 +109,8 @@ fn pulses_are_as_wide_as_their_compare_values() {
     }
 }
 
-/// "Setting OCR0A equal to MAX will result in a constantly high or low output"; in phase correct mode so with BOTTOM.
+/// "Setting OCR0A equal to MAX will result in a constantly high or low output"; in phase correct
+/// mode so with BOTTOM.
 #[test]
 fn extreme_compare_values_are_constant_outputs() {
     let cases = [
@@ -123,7 +127,8 @@ fn extreme_compare_values_are_constant_outputs() {
     }
 }
 
-/// The port has its latch at the pin while the output is disconnected; as an input the output is not seen.
+/// The port has its latch at the pin while the output is disconnected; as an input the output is
+/// not seen.
 #[test]
 fn the_port_gives_way_to_a_connected_output() {
     let setup = "PORTD = 0; OCR0A = 127; TCCR0A = 0x83; TCCR0B = 1;
@@ -143,7 +148,8 @@ fn the_port_gives_way_to_a_connected_output() {
     assert!(low > 5 && high > 5, "PIND shows what is at the pin: {low} {high}");
 }
 
-/// TOV comes every 256 ticks in fast PWM, every 510 in phase correct mode; the compare flag once and twice in these.
+/// TOV comes every 256 ticks in fast PWM, every 510 in phase correct mode; the compare flag once
+/// and twice in these.
 #[test]
 fn flags_come_with_the_period() {
     for (wgm, period) in [(3, 256), (1, 510)] {
@@ -166,7 +172,8 @@ fn flags_come_with_the_period() {
     assert_eq!(between, [310, 200, 310, 200, 310]);
 }
 
-/// In fast PWM a new compare value counts from the next period on: OCR0A is set to 199 when 50 of 256 ticks are over. It is read back at once.
+/// In fast PWM a new compare value counts from the next period on: OCR0A is set to 199 when 50 of
+/// 256 ticks are over. It is read back at once.
 #[test]
 fn compare_values_are_buffered() {
     let setup =
@@ -175,12 +182,14 @@ fn compare_values_are_buffered() {
     let edges = edges("buffer", "PORTD", 6, setup, 100_000);
     let falls: Vec<u64> = edges.iter().filter(|edge| !edge.0).map(|edge| edge.1 / 64).collect();
     let rises: Vec<u64> = edges.iter().filter(|edge| edge.0).map(|edge| edge.1 / 64).collect();
-    // The first period begins low; the flag of its end is still set in the second one, and 50 is past then: OCR0A = 29 counts from the third.
+    // The first period begins low; the flag of its end is still set in the second one, and 50 is
+    // past then: OCR0A = 29 counts from the third.
     let widths: Vec<u64> = rises.iter().zip(&falls).map(|(rise, fall)| fall - rise).collect();
     assert_eq!(widths[..3], [200, 30, 30], "{edges:?}");
 }
 
-/// The compare match of a count that was just written does not count (15.6.2); FOC0A sets the output without the flag.
+/// The compare match of a count that was just written does not count (15.6.2); FOC0A sets the
+/// output without the flag.
 #[test]
 fn written_counts_do_not_match_and_matches_can_be_forced() {
     let body = "volatile uint8_t out[4] = { 1 };
@@ -192,7 +201,8 @@ fn written_counts_do_not_match_and_matches_can_be_forced() {
     assert_eq!((word(&*machine, 0), word(&*machine, 1)), (0, 0x40));
 }
 
-/// Timer 1 takes its count at an edge of PB0; with the noise canceler four cycles later, and not where the level lasts for less.
+/// Timer 1 takes its count at an edge of PB0; with the noise canceler four cycles later, and not
+/// where the level lasts for less.
 #[test]
 fn an_edge_captures_the_count() {
     let body = "volatile uint16_t out[4] = { 1 };
@@ -223,7 +233,8 @@ fn an_edge_captures_the_count() {
         level_from(&mut *machine, edge, 2);
         level_from(&mut *machine, !edge, 500);
         assert_eq!(count(&*machine), if noise == 0 { 3 } else { 2 }, "{control}");
-        // The counter began a while after reset: without noise canceler the capture is four cycles earlier.
+        // The counter began a while after reset: without noise canceler the capture is four cycles
+        // earlier.
         let start = first + noise - first_capture;
         assert!(start < 200, "{control}: {start}");
     }
@@ -244,7 +255,8 @@ fn pins_are_counted() {
     assert_eq!((word(&*machine, 0), word(&*machine, 1)), (3, 4));
 }
 
-/// Where registers, flags and vectors lie elsewhere: the ATtiny85's timer 0, and channel C of the ATmega2560's timer 3.
+/// Registers, flags and vectors at other places: the ATtiny85's timer 0, and channel C of the
+/// ATmega2560's timer 3.
 #[test]
 fn other_parts_have_their_timers() {
     let body = "ISR(TIMER0_OVF_vect) { PINB = 4; } ISR(TIMER0_COMPA_vect) { PINB = 8; }

@@ -35,7 +35,8 @@ fn bytes<const N: usize>(machine: &dyn Mcu) -> [u8; N] {
     bytes
 }
 
-/// (OCR1x + 1) of (OCR1C + 1) ticks; toggling outputs have a period of twice (OCR1C + 1). At 8 MHz a cycle has 8 ticks of PCK.
+/// (OCR1x + 1) of (OCR1C + 1) ticks; toggling outputs have a period of twice (OCR1C + 1). At 8 MHz
+/// a cycle has 8 ticks of PCK.
 #[test]
 fn pulses_are_as_wide_as_their_compare_values() {
     let pll = "PLLCSR = 2; while (!(PLLCSR & 1)); PLLCSR |= 4;";
@@ -77,7 +78,8 @@ fn extreme_compare_values_are_constant_outputs() {
     }
 }
 
-/// PLOCK comes 100 us after PLLE: 800 cycles at 8 MHz. TOV1 comes with OCR1C in PWM mode and not by CTC1; PSR1 lets a tick begin anew.
+/// PLOCK comes 100 us after PLLE: 800 cycles at 8 MHz. TOV1 comes with OCR1C in PWM mode and not by
+/// CTC1; PSR1 lets a tick begin anew.
 #[test]
 fn the_pll_locks_and_flags_come() {
     let body = "static volatile uint8_t out[4] __attribute__((section(\".noinit\")));
@@ -94,7 +96,7 @@ fn the_pll_locks_and_flags_come() {
 }
 
 #[test]
-fn what_is_not_modelled_is_a_fault() {
+fn unmodelled_settings_are_faults() {
     for (body, what) in
         [("PLLCSR = 2; PLLCSR = 6;", "PLOCK"), ("DT1A = 0x11;", "dead times"), ("GTCCR = 0x81;", "TSM")]
     {

@@ -1,8 +1,9 @@
-//! The two-wire interface as a master, with and without a device: status codes, bytes and times (DS40002061, 22.5.2, tables 22-2
-//! and 22-3).
+//! Two-wire interface as a master, with and without a device.
+//!
+//! Status codes, bytes and times: DS40002061, 22.5.2, tables 22-2 and 22-3.
 
 use super::programs::{ATMEGA128L, ATMEGA328P, machine};
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 use mcu::{Mcu, Stop, Until};
 
 const STEPS: &str = "static volatile uint8_t out[24] = { 0xaa }; static uint8_t n;
@@ -37,7 +38,8 @@ fn a_device_is_written_and_read() {
         let device = machine.board_mut().two_wire_device_mut("device").unwrap();
         let device = device.downcast_ref::<Device>().unwrap();
         assert_eq!(device.log, ["3cW", "01", "02", "03", "04", "3cR", "ACK", "NACK", "STOP"]);
-        // Nine bits of 16 + 2 * 72 cycles, and the few instructions between the flag and the next byte.
+        // Nine bits of 16 + 2 * 72 cycles, and the few instructions between the flag and the next
+        // byte.
         let byte_ns = 9 * 160 * 1_000_000_000 / clock_hz;
         for pair in device.times_ns[..5].windows(2) {
             let more = pair[1] - pair[0] - byte_ns;
@@ -48,7 +50,7 @@ fn a_device_is_written_and_read() {
 
 /// The prescaler multiplies TWBR by 4 for each step: 16 + 2 * 10 * 16 = 336 cycles a bit.
 #[test]
-fn nobody_acknowledges_on_an_empty_bus() {
+fn empty_bus_does_not_acknowledge() {
     let body = format!(
         "{STEPS} int main(void) {{ TWBR = 10; TWSR = 2; start(); TCCR1B = 1; TCNT1 = 0; put(0x78);
             uint16_t ticks = TCNT1; out[n++] = ticks; out[n++] = ticks >> 8; put(5); start(); put(0x79); stop(); return 0; }}"
@@ -61,7 +63,8 @@ fn nobody_acknowledges_on_an_empty_bus() {
     assert_eq!([out[0], out[1], out[4], out[5], out[6], out[7]], [0x0A, 0x22, 0x32, 0x12, 0x4A, 0xFA]);
 }
 
-/// The interrupt comes again as long as TWINT is set; TWDR is refused with TWWC while it is clear; TWEN off ends everything.
+/// The interrupt comes again as long as TWINT is set; TWDR is refused with TWWC while it is clear;
+/// TWEN off ends everything.
 #[test]
 fn flags_and_interrupt() {
     let body = "static volatile uint8_t out[4] = { 0xaa };

@@ -22,7 +22,8 @@ impl Bench {
         bench
     }
 
-    /// At 250 kbit/s, with GDO0 from the sync word to the end of the packet, calibrating on the way from idle.
+    /// At 250 kbit/s, with GDO0 from the sync word to the end of the packet, calibrating on the way
+    /// from idle.
     fn fast() -> Bench {
         let mut bench = Bench::new();
         for (register, value) in
@@ -87,8 +88,8 @@ impl Bench {
         self.now_ns
     }
 
-    /// A packet in 3 ms, long enough for the receiver to be turned on first, with the air time of the fast settings:
-    /// 11 bytes around the payload, 32.008 us each.
+    /// A packet in 3 ms, long enough for the receiver to be turned on first, with the air time of
+    /// the fast settings: 11 bytes around the payload, 32.008 us each.
     fn frame(&self, bytes: &[u8]) -> Frame {
         let start_ns = self.now_ns + 3_000 * US;
         Frame { start_ns, end_ns: start_ns + (11 + bytes.len() as u64) * 32_008, bytes: bytes.to_vec() }
@@ -140,8 +141,9 @@ fn the_status_byte_tells_of_state_and_fifo() {
     assert_eq!((bench.strobe(0x3d), bench.status(0x35), bench.status(0x3a)), (0x0f, 1, 0), "SIDLE, SFTX");
 }
 
-/// Fixed length, 64 bytes at 250 kbit/s: (256 + 59) 2^13 26 MHz / 2^28 = 249,938.96 bit/s; 4 + 4 + 64 + 2 bytes are
-/// 592 bits, 2,368.58 us; before them 18,739 + 2,298 periods of 26 MHz (Table 28), 809.12 us.
+/// Fixed length, 64 bytes at 250 kbit/s: (256 + 59) 2^13 26 MHz / 2^28 = 249,938.96 bit/s; 4 + 4 +
+/// 64 + 2 bytes are 592 bits, 2,368.58 us; before them 18,739 + 2,298 periods of 26 MHz (Table 28),
+/// 809.12 us.
 #[test]
 fn a_packet_takes_its_time() {
     let mut bench = Bench::fast();
@@ -167,8 +169,8 @@ fn a_packet_takes_its_time() {
     assert_eq!(bench.status(0x35), 1);
 }
 
-/// x^16 + x^15 + x^2 + 1 begun with ones, nothing reflected: "CRC-16/CMS" of the catalogue of parametrised CRC
-/// algorithms, whose check value for "123456789" is 0xaee7.
+/// x^16 + x^15 + x^2 + 1 begun with ones, nothing reflected: "CRC-16/CMS" of the catalogue of
+/// parametrised CRC algorithms, whose check value for "123456789" is 0xaee7.
 #[test]
 fn the_check_sum_has_its_polynomial() {
     assert_eq!(check_sum(*b"123456789"), 0xaee7);
@@ -202,7 +204,7 @@ fn the_fifos_end_at_64_bytes() {
 }
 
 #[test]
-fn what_is_heard_is_received() {
+fn receiver_takes_a_frame_from_the_air() {
     let mut bench = Bench::fast();
     let frame = bench.frame(b"wattseal");
     bench.chip.hear(frame.clone());
@@ -241,7 +243,8 @@ fn what_is_heard_is_received() {
     assert_eq!(bench.status(0x3b), 0);
 }
 
-/// One that is announced while another is being received, but begins after its end, does it no harm.
+/// One that is announced while another is being received, but begins after its end, does it no
+/// harm.
 #[test]
 fn a_later_collision_spoils_nothing_now() {
     let mut bench = Bench::fast();
@@ -292,7 +295,7 @@ fn packets_for_others_and_late_receivers_are_lost() {
 }
 
 #[test]
-fn sleep_keeps_what_it_keeps() {
+fn sleep_keeps_all_but_fifos_test_and_patable() {
     let mut bench = Bench::fast();
     bench.write(0x29, 0x11);
     bench.bytes(&[0x7e, 0xfe, 0xa9]);
@@ -317,8 +320,8 @@ fn sleep_keeps_what_it_keeps() {
     assert!(bench.try_bytes(&[0x34, 0x39]).expect_err("SPWD").contains("not allowed"));
 }
 
-/// Wake-on-radio: EVENT0 = 34,667 of 750 periods is 1.0000 s; RX_TIME = 0 at WOR_RES = 0 listens for 3.6058 us each,
-/// 125.0 ms ("RX Termination Timer").
+/// Wake-on-radio: EVENT0 = 34,667 of 750 periods is 1.0000 s; RX_TIME = 0 at WOR_RES = 0 listens
+/// for 3.6058 us each, 125.0 ms ("RX Termination Timer").
 #[test]
 fn wake_on_radio_listens_by_turns() {
     let mut bench = Bench::fast();
@@ -343,7 +346,7 @@ fn wake_on_radio_listens_by_turns() {
     assert_eq!((bench.status(0x35), bench.status(0x3b)), (1, 11));
 }
 
-/// Whatever comes over SPI, the chip answers or refuses, and its time adds up.
+/// The chip answers or refuses all bytes over SPI, and its time adds up.
 #[test]
 fn any_bytes_are_survived() {
     let seed = random::seed();

@@ -36,7 +36,7 @@ fn a_write_needs_the_latch_and_clears_it() {
 }
 
 #[test]
-fn bytes_follow_each_other_and_the_last_is_followed_by_the_first() {
+fn address_counts_up_and_wraps_after_the_last_byte() {
     let mut chip = Fm25::new();
     access(&mut chip, &[0x06]);
     // The five highest bits of the address do not count.
@@ -77,7 +77,7 @@ fn blocks_are_protected_as_the_status_says_also_after_power_up() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused() {
+fn unknown_command_is_refused() {
     let mut chip = Fm25::new();
     chip.select(true, 0);
     assert!(chip.transfer(0x9f, 0).is_err(), "this one has no device ID");

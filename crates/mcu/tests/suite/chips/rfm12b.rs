@@ -122,7 +122,8 @@ impl Bench {
     }
 }
 
-/// "Reset Modes": up to 100 ms without commands; then POR, by which nIRQ is low until the status is read.
+/// "Reset Modes": up to 100 ms without commands; then POR, by which nIRQ is low until the status is
+/// read.
 #[test]
 fn power_on_reset() {
     let mut bench = Bench { chip: Rfm12b::new(), now_ns: 0 };
@@ -137,7 +138,8 @@ fn power_on_reset() {
     assert_eq!(bench.spent("idle"), MS + 2 * COMMAND_NS, "8208h: the crystal oscillator is on");
 }
 
-/// "Control Interface": a command whose select line goes high before its end is forgotten; one that goes on does not exist.
+/// "Control Interface": a command whose select line goes high before its end is forgotten; one that
+/// goes on does not exist.
 #[test]
 fn a_command_has_two_bytes() {
     let mut bench = Bench::ready();
@@ -161,7 +163,7 @@ fn a_command_has_two_bytes() {
 }
 
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_commands_are_refused() {
     let mut bench = Bench::ready();
     for (word, what) in [
         (0x80c7, "315 MHz"),
@@ -194,10 +196,10 @@ fn what_is_not_modelled_is_refused() {
     assert!(bench.refused(RECEIVE).contains("FIFO"));
 }
 
-/// "TX Register Buffered Data Transmission": two bytes AAh, the first request when the first of them is out; then a request
-/// as each byte moves up. t_sx 2 ms, T_tx_XTAL_ON 250 us.
+/// "TX Register Buffered Data Transmission": two bytes AAh, the first request when the first of
+/// them is out; then a request as each byte moves up. t_sx 2 ms, T_tx_XTAL_ON 250 us.
 #[test]
-fn what_is_written_goes_out() {
+fn transmitter_sends_the_written_bytes() {
     let mut bench = Bench::ready();
     bench.wait(MS);
     bench.send(TRANSMIT);
@@ -275,7 +277,7 @@ fn changes_take_their_time() {
     assert_eq!(awake - spent, COMMAND_NS + 10 * US + COMMAND_NS, "idle before and after");
 }
 
-/// What the model takes from state to state is what `radios/rfm12b.toml` says, by the same names.
+/// The model's states and transition times are those of `radios/rfm12b.toml`, by the same names.
 #[test]
 fn the_radios_file_has_the_same_states_and_times() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../radios/rfm12b.toml"));
@@ -307,7 +309,7 @@ fn the_radios_file_has_the_same_states_and_times() {
 
 /// "RX FIFO Buffered Data Read": filled behind 2Dh and the group, eight bits an interrupt.
 #[test]
-fn what_follows_the_pattern_is_heard() {
+fn receiver_fills_the_fifo_behind_the_pattern() {
     let mut bench = Bench::listening();
     let start_ns = bench.now_ns + 100 * US;
     bench.hear(start_ns, &[0xaa, 0xaa, 0x2d, 0xd4, 0x41, 0x03, 0x77]);
@@ -335,9 +337,9 @@ fn what_follows_the_pattern_is_heard() {
     assert_eq!(bench.take(), [0x02]);
 }
 
-/// What the receiver does not find a beginning of.
+/// Bytes in which the receiver finds no beginning.
 #[test]
-fn what_has_no_pattern_is_not_heard() {
+fn receiver_ignores_bytes_without_the_pattern() {
     let others: [&[u8]; 4] = [
         &[0xaa, 0xaa, 0x2d, 0xd5, 1],
         &[0xaa, 0xaa, 0xd4, 0x2d, 1],
@@ -395,7 +397,8 @@ fn the_fifo_overflows_at_the_seventeenth_bit() {
         let mut bench = Bench::listening();
         bench.hear(bench.now_ns + US, &begin);
         bench.until_interrupt();
-        // The first of two bytes of the command is 1 us earlier; the FIFO gives its byte as the second one comes.
+        // The first of two bytes of the command is 1 us earlier; the FIFO gives its byte as the
+        // second one comes.
         bench.wait(late_ns - 2 * COMMAND_NS);
         let status = bench.send(STATUS);
         assert_eq!(bench.send(READ), 1);
@@ -416,7 +419,7 @@ fn the_fifo_overflows_at_the_seventeenth_bit() {
 
 /// Of two stations at once the world says what can be read.
 #[test]
-fn what_is_disturbed_is_heard_wrongly() {
+fn receiver_reads_disturbed_bytes_wrongly() {
     let mut bench = Bench::listening();
     let start_ns = bench.now_ns + US;
     for (index, byte) in [0xaa, 0x2d, 0xd4, 1, 2, 3].into_iter().enumerate() {

@@ -1,14 +1,16 @@
-//! Exceptions, sleep, system control space, faults and what observers see, on small assembly programs.
+//! Small assembly programs on the cores.
+//!
+//! They test exceptions, sleep, the system control space, faults, and reports to observers.
+
+mod runs;
 
 use super::programs;
-use mcu::{
-    Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Segment, Step, Stop, Until, new_machine,
-    vectors_behind_bootloader,
-};
+use mcu::{Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Segment, Step, Stop, Until, new_machine};
 
 const STACK: u32 = 0x2000_1000;
 
-/// A vector table for what the tests use, and the program after it; handlers that a program lacks are `none`.
+/// A vector table for what the tests use, and the program after it; handlers that a program lacks
+/// are `none`.
 fn source(program: &str) -> String {
     let handler = |name: &str| {
         if program.contains(&format!("{name}:")) { format!("{name} + 1") } else { "none + 1".into() }
@@ -64,7 +66,7 @@ fn word(machine: &dyn Mcu, address: u32) -> u32 {
 }
 
 #[test]
-fn it_blocks_execute_what_their_conditions_say() {
+fn it_blocks_execute_by_their_conditions() {
     let mut machine = m4(
         "it",
         "start: movs r0, #5
@@ -274,14 +276,14 @@ fn systick_comes_every_reload_plus_one_cycles_and_wakes() {
     finish(machine.as_mut());
     assert_eq!(register(machine.as_ref(), "r6"), 10);
     assert_eq!(register(machine.as_ref(), "r2"), 0x1_0007, "COUNTFLAG");
-    // It counts from 0 to the reload value first, then ten times down: 10 * 1000 cycles after it was enabled, give
-    // or take the instructions around.
+    // It counts from 0 to the reload value first, then ten times down: 10 * 1000 cycles after it
+    // was enabled, give or take the instructions around.
     let cycles = machine.cycles();
     assert!((10_000..10_100).contains(&cycles), "{cycles}");
 }
 
 #[test]
-fn the_cycle_counter_counts_what_the_machine_counts() {
+fn cycle_counter_counts_the_machine_s_cycles() {
     let mut machine = m4(
         "cyccnt",
         "start: ldr r0, =0xe000edfc
@@ -374,7 +376,8 @@ fn bit_band_aliases_are_single_bits() {
     assert!(matches!(machine.run(&limit()), Err(Fault::Unmapped { address: 0x2200_8004, .. })));
 }
 
-/// Bit 3 of the byte at 0x40003401, where the STM32F407's I2S2ext has no model: the alias is what the program's text has.
+/// Bit 3 of the byte at 0x40003401, where the STM32F407's I2S2ext has no model: the alias is what
+/// the program's text has.
 #[test]
 fn a_fault_behind_a_bit_band_alias_names_both_addresses() {
     for access in ["ldr r1, [r0]", "str r1, [r0]"] {
@@ -386,7 +389,7 @@ fn a_fault_behind_a_bit_band_alias_names_both_addresses() {
 }
 
 #[test]
-fn what_a_core_lacks_is_an_opcode_fault() {
+fn instruction_that_a_core_lacks_is_an_opcode_fault() {
     let cases: [(&str, &str, &str, &[u8]); 7] = [
         ("stm32f407", "cortex-m4", ".inst.n 0xde07", &[0x07, 0xde]),
         ("stm32f407", "cortex-m4", ".inst.w 0xee000010", &[0x00, 0xee, 0x10, 0x00]), // MCR p0
@@ -407,7 +410,7 @@ fn what_a_core_lacks_is_an_opcode_fault() {
 }
 
 #[test]
-fn alignment_is_what_the_architecture_says() {
+fn misaligned_accesses_follow_the_architecture() {
     let program = "start: ldr r0, =0x20000401
                 ldr r1, =0x11223344
                 str r1, [r0]
@@ -433,11 +436,13 @@ fn alignment_is_what_the_architecture_says() {
     faults(m4("unaligned-trap", &program.replace("str r1, [r0]", trap)), 0x2000_0401);
 }
 
-/// DDI 0403E, A3.4.1 and A3.4.5. The monitors of these cores hold no address, "any access" matches the one marked
-/// (DDI 0337I, 3.6; DDI 0439D, 3.6; DDI 0489F, 2.5), so neither sizes nor plain stores between make a difference.
+/// DDI 0403E, A3.4.1 and A3.4.5. The monitors of these cores hold no address, "any access" matches
+/// the one marked (DDI 0337I, 3.6; DDI 0439D, 3.6; DDI 0489F, 2.5), so neither sizes nor plain
+/// stores between make a difference.
 #[test]
 fn exclusive_stores_succeed_once_after_an_exclusive_load() {
-    // What stands between a mark of 0x2000_0400 and the end, and the status and the word there it must leave.
+    // What stands between a mark of 0x2000_0400 and the end, and the status and the word there it
+    // must leave.
     let cases = [
         ("pair", "ldrex r3, [r0]\n strex r2, r1, [r0]", 0, 0x1122_3344),
         ("pair-byte", "ldrexb r3, [r0]\n strexb r2, r1, [r0]", 0, 0x5555_5544),
@@ -494,7 +499,7 @@ fn flash_cannot_be_written_and_gaps_cannot_be_read() {
 }
 
 #[test]
-fn observers_see_where_execution_goes() {
+fn observers_see_the_control_flow() {
     let mut machine = m4(
         "flow",
         "start: bl leaf
@@ -549,134 +554,4 @@ fn observers_see_where_execution_goes() {
     ];
     // The last step is the BKPT, which is looked at but not executed.
     assert_eq!(flows.0, expected);
-}
-
-#[test]
-fn runs_stop_at_addresses_and_go_on() {
-    let mut machine =
-        m4("stops", "start: movs r0, #0\n again: adds r0, r0, #1\n cmp r0, #5\n bne again\n bkpt 0");
-    let again = machine.pc() + 2;
-    let until = Until { addresses: vec![again], ..Until::default() };
-    for count in 0..5 {
-        assert_eq!(machine.run(&until), Ok(Stop::Address(again)));
-        assert_eq!(register(machine.as_ref(), "r0"), count);
-    }
-    assert_eq!(machine.run(&until), Ok(Stop::Breakpoint));
-    assert_eq!(machine.instructions(), 1 + 3 * 5);
-}
-
-#[test]
-fn code_in_ram_may_be_rewritten() {
-    let mut machine = m4(
-        "rewrite",
-        "start: ldr r0, =0x20000100
-                ldr r1, =0x47702001
-                str r1, [r0]
-                adds r2, r0, #1
-                blx r2
-                mov r4, r0
-                ldr r0, =0x20000100
-                movs r1, #2
-                strb r1, [r0]
-                blx r2
-                mov r5, r0
-                bkpt 0
-                .ltorg",
-    );
-    finish(machine.as_mut());
-    assert_eq!((register(machine.as_ref(), "r4"), register(machine.as_ref(), "r5")), (1, 2));
-}
-
-#[test]
-fn each_core_says_what_it_is() {
-    let program = "start: ldr r0, =0xe000ed00\n ldr r1, [r0]\n bkpt 0\n .ltorg";
-    for (target, cpu, id) in [
-        ("stm32f051", "cortex-m0", 0x410c_c200),
-        ("stm32f100", "cortex-m3", 0x411f_c231),
-        ("stm32f407", "cortex-m4", 0x410f_c241),
-        ("stm32f767", "cortex-m7", 0x411f_c270),
-    ] {
-        let mut machine = machine_on(target, cpu, "cpuid", program);
-        finish(machine.as_mut());
-        assert_eq!(register(machine.as_ref(), "r1"), id, "{target}");
-    }
-}
-
-#[test]
-fn resets_and_snapshots_repeat_exactly() {
-    let bytes = programs::build("cortex-m4", "-O2", 3);
-    let mut machine = new_machine(&programs::part("stm32f407"), 8_000_000).expect("a machine");
-    machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
-    machine.reset();
-    assert_eq!(machine.run(&Until { cycles: Some(20_000), ..Until::default() }), Ok(Stop::Cycles));
-    let mut other = machine.snapshot();
-    finish(machine.as_mut());
-    finish(other.as_mut());
-    let end = (machine.registers(), machine.cycles(), machine.instructions());
-    assert_eq!(end, (other.registers(), other.cycles(), other.instructions()));
-    machine.reset();
-    finish(machine.as_mut());
-    assert_eq!(end, (machine.registers(), machine.cycles(), machine.instructions()));
-}
-
-/// RM0432, section 2.4: SRAM2 is at 0x20030000, after SRAM1, and at 0x10000000, where it has 64 kB.
-#[test]
-fn the_stm32l4_has_sram2_at_two_places() {
-    let mut machine = machine_on(
-        "stm32l4r5",
-        "cortex-m4",
-        "sram2",
-        "start: ldr r0, =0x10000004
-                ldr r1, =0x20030004
-                movs r2, #42
-                str r2, [r0]
-                ldr r3, [r1]
-                str r1, [r1, #4]
-                ldr r4, [r0, #4]
-                bkpt 0
-                ldr r0, =0x10010000
-                ldr r0, [r0]
-                bkpt 0
-                .ltorg",
-    );
-    finish(&mut *machine);
-    assert_eq!(register(&*machine, "r3"), 42);
-    assert_eq!(register(&*machine, "r4"), 0x2003_0004);
-    machine.set_pc(machine.pc() + 2);
-    assert!(matches!(machine.run(&limit()), Err(Fault::Unmapped { address: 0x1001_0000, .. })));
-}
-
-/// An image of which the first 64 kB are empty begins by its own vector table, which VTOR has; one at the flash's start does not, nor does what
-/// is no table, nor any on a Cortex-M0.
-#[test]
-fn an_image_behind_a_bootloader_begins_by_its_own_vectors() {
-    let source = ".global _start
-        _start: .word 0x20001000, start - _start + 0x08010001
-                .fill 9, 4, 0
-                .word svc - _start + 0x08010001
-        start:  ldr r0, =0xe000ed08
-                ldr r1, [r0]
-                svc 0
-                bkpt 0
-        svc:    movs r4, #7
-                bx lr
-                .ltorg";
-    let bytes = programs::assemble("cortex-m4", "behind", source);
-    let image =
-        |address: u32, bytes: &[u8]| Image { segments: vec![Segment { address, bytes: bytes.to_vec() }] };
-    let mut part = programs::part("stm32f407");
-    let behind = image(0x0801_0000, &bytes);
-    assert_eq!(vectors_behind_bootloader(&part, &behind), Some(0x0801_0000));
-    assert_eq!(vectors_behind_bootloader(&part, &image(0x0800_0000, &bytes)), None);
-    assert_eq!(vectors_behind_bootloader(&part, &image(0x0801_0000, &bytes[48..])), None);
-    assert_eq!(vectors_behind_bootloader(&part, &image(0x0801_0010, &bytes)), None);
-    assert_eq!(vectors_behind_bootloader(&programs::part("stm32f051"), &behind), None);
-    part.vectors = Some(0x0801_0000);
-    let mut machine = new_machine(&part, 8_000_000).expect("a machine");
-    machine.load(&behind).expect("it fits");
-    for _ in 0..2 {
-        machine.reset();
-        finish(&mut *machine);
-        assert_eq!((register(&*machine, "r1"), register(&*machine, "r4")), (0x0801_0000, 7));
-    }
 }

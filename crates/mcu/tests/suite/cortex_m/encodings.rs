@@ -1,8 +1,11 @@
-//! The encodings of ARMv6-M and ARMv7E-M as patterns, from the encoding diagrams of DDI 0403E, chapter A7, and DDI
-//! 0419E, chapter A6, independently of the decoder: what the manuals call UNPREDICTABLE is left out here.
+//! Encodings of ARMv6-M and ARMv7E-M as patterns.
 //!
-//! A pattern is the bits in order. `d n m a t u` are registers, neither SP nor PC where they have four bits; `N` is one
-//! that may be SP; other letters are anything, unless the condition says otherwise.
+//! They are from the encoding diagrams of DDI 0403E, chapter A7, and DDI 0419E, chapter A6,
+//! independently of the decoder. Encodings that the manuals call UNPREDICTABLE are left out.
+//!
+//! A pattern is the bits in order. `d n m a t u` are registers, neither SP nor PC where they have
+//! four bits; `N` is one that may be SP; other letters are anything, unless the condition says
+//! otherwise.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +18,7 @@ impl Fields {
     }
 }
 
-/// Which cores have the encoding.
+/// Cores that have the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Since {
     V6M,
@@ -23,7 +26,7 @@ pub enum Since {
     V7EM,
 }
 
-/// Whether it may stand in an IT block, and where.
+/// Position in an IT block at which it may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InIt {
     Anywhere,
@@ -214,136 +217,151 @@ fn same(f: &Fields) -> bool {
     f.get('n') == f.get('m')
 }
 
-/// Where it exists, where an IT block may have it, its bits, and which operands are allowed.
+/// Cores that have it, position in an IT block, bits, and a test of the allowed operands.
 type EncodingRow = (Since, InIt, &'static str, fn(&Fields) -> bool);
+
+/// Encodings of the Cortex-M0, and the narrow ones of the others.
+const SINCE_V6M: &[EncodingRow] = &[
+    (Since::V6M, InIt::Never, "00000 00000 mmm ddd", any),
+    (Since::V6M, InIt::Anywhere, "00000 iiiii mmm ddd", |f| f.get('i') != 0),
+    (Since::V6M, InIt::Anywhere, "00001 iiiii mmm ddd", any),
+    (Since::V6M, InIt::Anywhere, "00010 iiiii mmm ddd", any),
+    (Since::V6M, InIt::Anywhere, "000110 o mmm nnn ddd", any),
+    (Since::V6M, InIt::Anywhere, "000111 o iii nnn ddd", any),
+    (Since::V6M, InIt::Anywhere, "001 oo ddd iiiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "010000 oooo mmm ddd", any),
+    (Since::V6M, InIt::Anywhere, "01000100 H xxxx hhh", |f| high_add(f) && f.get('x') != 15),
+    (Since::V6M, InIt::Anywhere, "01000100 H 1111 hhh", |f| {
+        high_add(f) && f.get('H') << 3 | f.get('h') != 13
+    }),
+    (Since::V6M, InIt::Anywhere, "01000101 H xxxx hhh", high),
+    (Since::V6M, InIt::Anywhere, "01000110 H xxxx hhh", |f| high_add(f) && f.get('x') != 15),
+    (Since::V6M, InIt::Last, "01000110 1 mmmm 111", any),
+    (Since::V6M, InIt::Last, "01000100 1 mmmm 111", any),
+    (Since::V6M, InIt::Last, "010001110 mmmm 000", any),
+    (Since::V6M, InIt::Last, "010001111 mmmm 000", any),
+    (Since::V6M, InIt::Anywhere, "01001 ttt iiiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "0101 ooo mmm nnn ttt", any),
+    (Since::V6M, InIt::Anywhere, "011 oo iiiii nnn ttt", any),
+    (Since::V6M, InIt::Anywhere, "1000 o iiiii nnn ttt", any),
+    (Since::V6M, InIt::Anywhere, "1001 o ttt iiiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "1010 o ddd iiiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "10110000 o iiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "10110010 oo mmm ddd", any),
+    (Since::V6M, InIt::Anywhere, "1011010 lllllllll", not_empty),
+    (Since::V6M, InIt::Anywhere, "10111100 llllllll", not_empty),
+    (Since::V6M, InIt::Last, "10111101 llllllll", any),
+    (Since::V6M, InIt::Anywhere, "10111010 oo mmm ddd", |f| f.get('o') != 2),
+    (Since::V6M, InIt::Anywhere, "11000 nnn llllllll", store_multiple),
+    (Since::V6M, InIt::Anywhere, "11001 nnn llllllll", not_empty),
+    (Since::V6M, InIt::Never, "1101 cccc iiiiiiii", condition),
+    (Since::V6M, InIt::Last, "11100 iiiiiiiiiii", any),
+    (Since::V6M, InIt::Last, "11110 siiiiiiiiii 11 j 1 kiiiiiiiiiii", any),
+    (Since::V6M, InIt::Anywhere, "1111001111101111 1000 dddd 00000000", any),
+    (Since::V6M, InIt::Anywhere, "111100111000 nnnn 1000 1000 00000000", any),
+    (Since::V6M, InIt::Anywhere, "1111001110111111 1000 1111 0101 1111", any),
+    (Since::V6M, InIt::Anywhere, "1011111100000000", any),
+    (Since::V7M, InIt::Never, "1011 o0i1 iiiii nnn", any),
+];
+
+/// Wide encodings of several loads and stores, constants, shifts and branches.
+const WIDE_DATA: &[EncodingRow] = &[
+    (Since::V7M, InIt::Anywhere, "1110100 oo 0 W L NNNN P M 0 lllllllllllll", |f| {
+        multiple(f) && !(f.get('L') == 1 && f.get('P') == 1)
+    }),
+    (Since::V7M, InIt::Last, "1110100 oo 0 W L NNNN P M 0 lllllllllllll", |f| {
+        multiple(f) && f.get('L') == 1 && f.get('P') == 1
+    }),
+    (Since::V7M, InIt::Anywhere, "1110100 P U 1 W L NNNN tttt uuuu iiiiiiii", dual),
+    (Since::V7M, InIt::Anywhere, "11101001 U 101 1111 tttt uuuu iiiiiiii", |f| f.get('t') != f.get('u')),
+    (Since::V7M, InIt::Anywhere, "111010000101 NNNN tttt 1111 iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "111010000100 NNNN tttt dddd iiiiiiii", exclusive),
+    (Since::V7M, InIt::Anywhere, "111010001101 NNNN tttt 1111 010o 1111", any),
+    (Since::V7M, InIt::Anywhere, "111010001100 NNNN tttt 1111 010o dddd", exclusive),
+    (Since::V7M, InIt::Last, "111010001101 nnnn 11110000000 o mmmm", any),
+    (Since::V7M, InIt::Last, "1110100011011111 11110000000 o mmmm", any),
+    (Since::V7M, InIt::Anywhere, "1110101 oooo s nnnn 0 iii dddd ii kk mmmm", data_processing),
+    (Since::V7M, InIt::Anywhere, "1110101 oooo s 1101 0 iii dddd ii kk mmmm", sums),
+    (Since::V7M, InIt::Anywhere, "1110101 oooo s 1101 0 000 1101 ii 00 mmmm", sums),
+    (Since::V7M, InIt::Anywhere, "1110101 001 o s 1111 0 iii dddd ii kk mmmm", any),
+    (Since::V7M, InIt::Anywhere, "1110101 0010 0 1111 0 000 1101 00 00 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "1110101 oooo 1 nnnn 0 iii 1111 ii kk mmmm", compares),
+    (Since::V7EM, InIt::Anywhere, "1110101 0110 0 nnnn 0 iii dddd ii k0 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "11110 i 0 oooo s nnnn 0 iii dddd iiiiiiii", |f| {
+        data_processing(f) && expands(f)
+    }),
+    (Since::V7M, InIt::Anywhere, "11110 i 0 oooo s 1101 0 iii dddd iiiiiiii", sum_immediate),
+    (Since::V7M, InIt::Anywhere, "11110 i 0 oooo s 1101 0 iii 1101 iiiiiiii", sp_immediate),
+    (Since::V7M, InIt::Anywhere, "11110 i 0 001 o s 1111 0 iii dddd iiiiiiii", expands),
+    (Since::V7M, InIt::Anywhere, "11110 i 0 oooo 1 nnnn 0 iii 1111 iiiiiiii", |f| compares(f) && expands(f)),
+    (Since::V7M, InIt::Anywhere, "11110 i 100000 NNNN 0 iii dddd iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "11110 i 101010 NNNN 0 iii dddd iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "11110 i 100000 1111 0 iii dddd iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "11110 i 101010 1111 0 iii dddd iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "11110 i 10 k 100 xxxx 0 iii dddd iiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "11110011 k 0 s 0 nnnn 0 iii dddd ii 0 jjjjj", saturation),
+    (Since::V7EM, InIt::Anywhere, "11110011 k 0 1 0 nnnn 0 000 dddd 00 00 jjjj", any),
+    (Since::V7M, InIt::Anywhere, "11110011 k 100 nnnn 0 iii dddd ii 0 jjjjj", bit_field),
+    (Since::V7M, InIt::Anywhere, "111100110110 nnnn 0 iii dddd ii 0 jjjjj", insertion),
+    (Since::V7M, InIt::Anywhere, "111100110110 1111 0 iii dddd ii 0 jjjjj", insertion),
+    (Since::V7M, InIt::Never, "11110 s cccc iiiiii 10 j 0 k iiiiiiiiiii", condition),
+    (Since::V7M, InIt::Last, "11110 s iiiiiiiiii 10 j 1 k iiiiiiiiiii", any),
+    (Since::V7EM, InIt::Anywhere, "111100111000 nnnn 1000 xx 00 00000000", |f| f.get('x') != 0),
+    (Since::V7M, InIt::Anywhere, "1111001110101111 1000 0000 00000000", any),
+    (Since::V7M, InIt::Anywhere, "1111001110111111 1000 1111 0010 1111", any),
+];
+
+/// Wide encodings of single loads and stores, extensions, parallel arithmetic and multiplication.
+const WIDE_SINGLE: &[EncodingRow] = &[
+    (Since::V7M, InIt::Anywhere, "11111000 1 oo 0 NNNN tttt iiiiiiiiiiii", store_size),
+    (Since::V7M, InIt::Anywhere, "11111000 0 oo 0 NNNN tttt 1PUW iiiiiiii", store_indexed),
+    (Since::V7M, InIt::Anywhere, "11111000 0 oo 0 NNNN tttt 000000 ii mmmm", store_size),
+    (Since::V7M, InIt::Anywhere, "1111100 S 1 oo 1 NNNN tttt iiiiiiiiiiii", load_size),
+    (Since::V7M, InIt::Anywhere, "1111100 S 0 oo 1 NNNN tttt 1PUW iiiiiiii", load_indexed),
+    (Since::V7M, InIt::Anywhere, "1111100 S 0 oo 1 NNNN tttt 000000 ii mmmm", load_size),
+    (Since::V7M, InIt::Anywhere, "1111100 S U oo 1 1111 tttt iiiiiiiiiiii", load_size),
+    (Since::V7M, InIt::Anywhere, "11111000 1101 NNNN 1101 iiiiiiiiiiii", any),
+    (Since::V7M, InIt::Last, "11111000 1101 NNNN 1111 iiiiiiiiiiii", any),
+    (Since::V7M, InIt::Last, "11111000 0101 nnnn 1111 1P1W iiiiiiii", |f| {
+        f.get('P') + f.get('W') == 2 || f.get('W') == 1
+    }),
+    (Since::V7M, InIt::Last, "11111000 0101 NNNN 1111 000000 ii mmmm", any),
+    (Since::V7M, InIt::Anywhere, "1111100 S 1001 NNNN 1111 iiiiiiiiiiii", any),
+    (Since::V7M, InIt::Anywhere, "111110100 kk s nnnn 1111 dddd 0000 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "111110100 k 0 s 1111 1111 dddd 10 ii mmmm", |f| {
+        f.get('k') == 0 || f.get('k') == 1
+    }),
+    (Since::V7EM, InIt::Anywhere, "111110100 kkk nnnn 1111 dddd 10 ii mmmm", |f| f.get('k') < 6),
+    (Since::V7EM, InIt::Anywhere, "111110100 01 k 1111 1111 dddd 10 ii mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110101 kkk nnnn 1111 dddd 0 jjj mmmm", parallel),
+    (Since::V7EM, InIt::Anywhere, "111110101 000 nnnn 1111 dddd 10 kk mmmm", any),
+    (Since::V7M, InIt::Anywhere, "111110101 001 nnnn 1111 dddd 10 kk mmmm", same),
+    (Since::V7EM, InIt::Anywhere, "111110101 010 nnnn 1111 dddd 1000 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "111110101 011 nnnn 1111 dddd 1000 mmmm", same),
+    (Since::V7M, InIt::Anywhere, "111110110 000 nnnn 1111 dddd 0000 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "111110110 000 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 001 nnnn 1111 dddd 00kk mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 001 nnnn aaaa dddd 00kk mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 010 nnnn 1111 dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 010 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 011 nnnn 1111 dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 011 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 100 nnnn 1111 dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 100 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 101 nnnn 1111 dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 101 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 110 nnnn aaaa dddd 000k mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 111 nnnn 1111 dddd 0000 mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110110 111 nnnn aaaa dddd 0000 mmmm", any),
+    (Since::V7M, InIt::Anywhere, "111110111 kk 0 nnnn tttt dddd 0000 mmmm", long),
+    (Since::V7M, InIt::Anywhere, "111110111 0k1 nnnn 1111 dddd 1111 mmmm", any),
+    (Since::V7EM, InIt::Anywhere, "111110111 110 nnnn tttt dddd 0110 mmmm", long),
+    (Since::V7EM, InIt::Anywhere, "111110111 100 nnnn tttt dddd 10kk mmmm", long),
+    (Since::V7EM, InIt::Anywhere, "111110111 10k nnnn tttt dddd 110j mmmm", long),
+];
 
 /// All encodings but those of the system (SVC, BKPT, UDF, WFI, WFE, SEV, CPS, special registers).
 pub fn all() -> Vec<Encoding> {
-    use InIt::*;
-    use Since::*;
-    let table: &[EncodingRow] = &[
-        (V6M, Never, "00000 00000 mmm ddd", any),
-        (V6M, Anywhere, "00000 iiiii mmm ddd", |f| f.get('i') != 0),
-        (V6M, Anywhere, "00001 iiiii mmm ddd", any),
-        (V6M, Anywhere, "00010 iiiii mmm ddd", any),
-        (V6M, Anywhere, "000110 o mmm nnn ddd", any),
-        (V6M, Anywhere, "000111 o iii nnn ddd", any),
-        (V6M, Anywhere, "001 oo ddd iiiiiiii", any),
-        (V6M, Anywhere, "010000 oooo mmm ddd", any),
-        (V6M, Anywhere, "01000100 H xxxx hhh", |f| high_add(f) && f.get('x') != 15),
-        (V6M, Anywhere, "01000100 H 1111 hhh", |f| high_add(f) && f.get('H') << 3 | f.get('h') != 13),
-        (V6M, Anywhere, "01000101 H xxxx hhh", high),
-        (V6M, Anywhere, "01000110 H xxxx hhh", |f| high_add(f) && f.get('x') != 15),
-        (V6M, Last, "01000110 1 mmmm 111", any),
-        (V6M, Last, "01000100 1 mmmm 111", any),
-        (V6M, Last, "010001110 mmmm 000", any),
-        (V6M, Last, "010001111 mmmm 000", any),
-        (V6M, Anywhere, "01001 ttt iiiiiiii", any),
-        (V6M, Anywhere, "0101 ooo mmm nnn ttt", any),
-        (V6M, Anywhere, "011 oo iiiii nnn ttt", any),
-        (V6M, Anywhere, "1000 o iiiii nnn ttt", any),
-        (V6M, Anywhere, "1001 o ttt iiiiiiii", any),
-        (V6M, Anywhere, "1010 o ddd iiiiiiii", any),
-        (V6M, Anywhere, "10110000 o iiiiiii", any),
-        (V6M, Anywhere, "10110010 oo mmm ddd", any),
-        (V6M, Anywhere, "1011010 lllllllll", not_empty),
-        (V6M, Anywhere, "10111100 llllllll", not_empty),
-        (V6M, Last, "10111101 llllllll", any),
-        (V6M, Anywhere, "10111010 oo mmm ddd", |f| f.get('o') != 2),
-        (V6M, Anywhere, "11000 nnn llllllll", store_multiple),
-        (V6M, Anywhere, "11001 nnn llllllll", not_empty),
-        (V6M, Never, "1101 cccc iiiiiiii", condition),
-        (V6M, Last, "11100 iiiiiiiiiii", any),
-        (V6M, Last, "11110 siiiiiiiiii 11 j 1 kiiiiiiiiiii", any),
-        (V6M, Anywhere, "1111001111101111 1000 dddd 00000000", any),
-        (V6M, Anywhere, "111100111000 nnnn 1000 1000 00000000", any),
-        (V6M, Anywhere, "1111001110111111 1000 1111 0101 1111", any),
-        (V6M, Anywhere, "1011111100000000", any),
-        (V7M, Never, "1011 o0i1 iiiii nnn", any),
-        (V7M, Anywhere, "1110100 oo 0 W L NNNN P M 0 lllllllllllll", |f| {
-            multiple(f) && !(f.get('L') == 1 && f.get('P') == 1)
-        }),
-        (V7M, Last, "1110100 oo 0 W L NNNN P M 0 lllllllllllll", |f| {
-            multiple(f) && f.get('L') == 1 && f.get('P') == 1
-        }),
-        (V7M, Anywhere, "1110100 P U 1 W L NNNN tttt uuuu iiiiiiii", dual),
-        (V7M, Anywhere, "11101001 U 101 1111 tttt uuuu iiiiiiii", |f| f.get('t') != f.get('u')),
-        (V7M, Anywhere, "111010000101 NNNN tttt 1111 iiiiiiii", any),
-        (V7M, Anywhere, "111010000100 NNNN tttt dddd iiiiiiii", exclusive),
-        (V7M, Anywhere, "111010001101 NNNN tttt 1111 010o 1111", any),
-        (V7M, Anywhere, "111010001100 NNNN tttt 1111 010o dddd", exclusive),
-        (V7M, Last, "111010001101 nnnn 11110000000 o mmmm", any),
-        (V7M, Last, "1110100011011111 11110000000 o mmmm", any),
-        (V7M, Anywhere, "1110101 oooo s nnnn 0 iii dddd ii kk mmmm", data_processing),
-        (V7M, Anywhere, "1110101 oooo s 1101 0 iii dddd ii kk mmmm", sums),
-        (V7M, Anywhere, "1110101 oooo s 1101 0 000 1101 ii 00 mmmm", sums),
-        (V7M, Anywhere, "1110101 001 o s 1111 0 iii dddd ii kk mmmm", any),
-        (V7M, Anywhere, "1110101 0010 0 1111 0 000 1101 00 00 mmmm", any),
-        (V7M, Anywhere, "1110101 oooo 1 nnnn 0 iii 1111 ii kk mmmm", compares),
-        (V7EM, Anywhere, "1110101 0110 0 nnnn 0 iii dddd ii k0 mmmm", any),
-        (V7M, Anywhere, "11110 i 0 oooo s nnnn 0 iii dddd iiiiiiii", |f| data_processing(f) && expands(f)),
-        (V7M, Anywhere, "11110 i 0 oooo s 1101 0 iii dddd iiiiiiii", sum_immediate),
-        (V7M, Anywhere, "11110 i 0 oooo s 1101 0 iii 1101 iiiiiiii", sp_immediate),
-        (V7M, Anywhere, "11110 i 0 001 o s 1111 0 iii dddd iiiiiiii", expands),
-        (V7M, Anywhere, "11110 i 0 oooo 1 nnnn 0 iii 1111 iiiiiiii", |f| compares(f) && expands(f)),
-        (V7M, Anywhere, "11110 i 100000 NNNN 0 iii dddd iiiiiiii", any),
-        (V7M, Anywhere, "11110 i 101010 NNNN 0 iii dddd iiiiiiii", any),
-        (V7M, Anywhere, "11110 i 100000 1111 0 iii dddd iiiiiiii", any),
-        (V7M, Anywhere, "11110 i 101010 1111 0 iii dddd iiiiiiii", any),
-        (V7M, Anywhere, "11110 i 10 k 100 xxxx 0 iii dddd iiiiiiii", any),
-        (V7M, Anywhere, "11110011 k 0 s 0 nnnn 0 iii dddd ii 0 jjjjj", saturation),
-        (V7EM, Anywhere, "11110011 k 0 1 0 nnnn 0 000 dddd 00 00 jjjj", any),
-        (V7M, Anywhere, "11110011 k 100 nnnn 0 iii dddd ii 0 jjjjj", bit_field),
-        (V7M, Anywhere, "111100110110 nnnn 0 iii dddd ii 0 jjjjj", insertion),
-        (V7M, Anywhere, "111100110110 1111 0 iii dddd ii 0 jjjjj", insertion),
-        (V7M, Never, "11110 s cccc iiiiii 10 j 0 k iiiiiiiiiii", condition),
-        (V7M, Last, "11110 s iiiiiiiiii 10 j 1 k iiiiiiiiiii", any),
-        (V7EM, Anywhere, "111100111000 nnnn 1000 xx 00 00000000", |f| f.get('x') != 0),
-        (V7M, Anywhere, "1111001110101111 1000 0000 00000000", any),
-        (V7M, Anywhere, "1111001110111111 1000 1111 0010 1111", any),
-        (V7M, Anywhere, "11111000 1 oo 0 NNNN tttt iiiiiiiiiiii", store_size),
-        (V7M, Anywhere, "11111000 0 oo 0 NNNN tttt 1PUW iiiiiiii", store_indexed),
-        (V7M, Anywhere, "11111000 0 oo 0 NNNN tttt 000000 ii mmmm", store_size),
-        (V7M, Anywhere, "1111100 S 1 oo 1 NNNN tttt iiiiiiiiiiii", load_size),
-        (V7M, Anywhere, "1111100 S 0 oo 1 NNNN tttt 1PUW iiiiiiii", load_indexed),
-        (V7M, Anywhere, "1111100 S 0 oo 1 NNNN tttt 000000 ii mmmm", load_size),
-        (V7M, Anywhere, "1111100 S U oo 1 1111 tttt iiiiiiiiiiii", load_size),
-        (V7M, Anywhere, "11111000 1101 NNNN 1101 iiiiiiiiiiii", any),
-        (V7M, Last, "11111000 1101 NNNN 1111 iiiiiiiiiiii", any),
-        (V7M, Last, "11111000 0101 nnnn 1111 1P1W iiiiiiii", |f| {
-            f.get('P') + f.get('W') == 2 || f.get('W') == 1
-        }),
-        (V7M, Last, "11111000 0101 NNNN 1111 000000 ii mmmm", any),
-        (V7M, Anywhere, "1111100 S 1001 NNNN 1111 iiiiiiiiiiii", any),
-        (V7M, Anywhere, "111110100 kk s nnnn 1111 dddd 0000 mmmm", any),
-        (V7M, Anywhere, "111110100 k 0 s 1111 1111 dddd 10 ii mmmm", |f| f.get('k') == 0 || f.get('k') == 1),
-        (V7EM, Anywhere, "111110100 kkk nnnn 1111 dddd 10 ii mmmm", |f| f.get('k') < 6),
-        (V7EM, Anywhere, "111110100 01 k 1111 1111 dddd 10 ii mmmm", any),
-        (V7EM, Anywhere, "111110101 kkk nnnn 1111 dddd 0 jjj mmmm", parallel),
-        (V7EM, Anywhere, "111110101 000 nnnn 1111 dddd 10 kk mmmm", any),
-        (V7M, Anywhere, "111110101 001 nnnn 1111 dddd 10 kk mmmm", same),
-        (V7EM, Anywhere, "111110101 010 nnnn 1111 dddd 1000 mmmm", any),
-        (V7M, Anywhere, "111110101 011 nnnn 1111 dddd 1000 mmmm", same),
-        (V7M, Anywhere, "111110110 000 nnnn 1111 dddd 0000 mmmm", any),
-        (V7M, Anywhere, "111110110 000 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 001 nnnn 1111 dddd 00kk mmmm", any),
-        (V7EM, Anywhere, "111110110 001 nnnn aaaa dddd 00kk mmmm", any),
-        (V7EM, Anywhere, "111110110 010 nnnn 1111 dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 010 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 011 nnnn 1111 dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 011 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 100 nnnn 1111 dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 100 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 101 nnnn 1111 dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 101 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 110 nnnn aaaa dddd 000k mmmm", any),
-        (V7EM, Anywhere, "111110110 111 nnnn 1111 dddd 0000 mmmm", any),
-        (V7EM, Anywhere, "111110110 111 nnnn aaaa dddd 0000 mmmm", any),
-        (V7M, Anywhere, "111110111 kk 0 nnnn tttt dddd 0000 mmmm", long),
-        (V7M, Anywhere, "111110111 0k1 nnnn 1111 dddd 1111 mmmm", any),
-        (V7EM, Anywhere, "111110111 110 nnnn tttt dddd 0110 mmmm", long),
-        (V7EM, Anywhere, "111110111 100 nnnn tttt dddd 10kk mmmm", long),
-        (V7EM, Anywhere, "111110111 10k nnnn tttt dddd 110j mmmm", long),
-    ];
-    table.iter().map(|&(since, in_it, bits, valid)| Encoding { since, in_it, bits, valid }).collect()
+    let rows = [SINCE_V6M, WIDE_DATA, WIDE_SINGLE].into_iter().flatten();
+    rows.map(|&(since, in_it, bits, valid)| Encoding { since, in_it, bits, valid }).collect()
 }

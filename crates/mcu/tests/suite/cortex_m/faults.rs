@@ -1,12 +1,14 @@
-//! Faults that the core takes itself: which handler is entered, with which status, and what ends the run all the same.
+//! Faults that the core takes itself.
+//!
+//! They enter a handler with a status, or end the run all the same.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Segment, Stop, Until, new_machine};
 
 const UNTIL: Until = Until { cycles: Some(100_000), addresses: Vec::new() };
 
-/// A machine with a program whose four fault handlers are one: it takes IPSR into r4, CFSR into r5, HFSR into r6, BFAR into r7 and the stacked
-/// program counter into r3, and ends. `start` runs it.
+/// A machine with a program whose four fault handlers are one: it takes IPSR into r4, CFSR into r5,
+/// HFSR into r6, BFAR into r7 and the stacked program counter into r3, and ends. `start` runs it.
 fn machine(target: &str, cpu: &str, name: &str, program: &str, handler: &str) -> Box<dyn Mcu> {
     let source = format!(
         ".global _start\n_start: .word 0x20001000, start + 1, fault + 1, fault + 1, fault + 1, fault + 1, fault + 1
@@ -126,9 +128,10 @@ fn with_handler(name: &str, program: &str, handler: &str) -> Box<dyn Mcu> {
     machine("stm32f407", "cortex-m4", name, program, handler)
 }
 
-/// The run ends at the fault where it is asked to, and where the handler goes nowhere: at once, or later.
+/// The run ends at the fault where it is asked to, and where the handler goes nowhere: at once, or
+/// later.
 #[test]
-fn fault_ends_the_run_where_its_handler_goes_nowhere() {
+fn fault_ends_the_run_if_its_handler_goes_nowhere() {
     let mut asked = with_handler("asked", "udf #0", LOGGER);
     asked.set_stop_on_fault(true);
     let idle = with_handler("idle", "udf #0", "b .");
@@ -148,9 +151,10 @@ fn fault_within_hard_fault_ends_the_run() {
     assert_eq!(machine.faults_entered().len(), 1);
 }
 
-/// SDIO has no model; the system memory is the manufacturer's: whether an access faults there is not known.
+/// SDIO has no model; the system memory is the manufacturer's: whether an access faults there is
+/// not known.
 #[test]
-fn access_to_what_is_not_known_ends_the_run() {
+fn access_to_an_unmodelled_address_ends_the_run() {
     for address in ["0x40012c00", "0x1fff0000"] {
         let program = format!("ldr r0, ={address}\nldr r1, [r0]");
         let mut machine = with_handler(&format!("unknown-{address}"), &program, LOGGER);

@@ -5,7 +5,7 @@ use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
 use std::path::Path;
 use std::process::Command;
 
-/// What the host computes.
+/// Result of the program on the host.
 fn expected(source: &str, count: u32) -> u32 {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{source}-host-{count}"));
     let main = program.with_extension("c");
@@ -28,7 +28,7 @@ fn expected(source: &str, count: u32) -> u32 {
     String::from_utf8_lossy(&output.stdout).parse().expect("a number")
 }
 
-/// What a program leaves first in RAM when it comes to its BKPT.
+/// First word of RAM when a program comes to its BKPT.
 fn result(target: &str, bytes: Vec<u8>, what: &str) -> u32 {
     let mut machine: Box<dyn Mcu> = new_machine(&part(target), 8_000_000).expect("a machine");
     machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
@@ -41,7 +41,7 @@ fn result(target: &str, bytes: Vec<u8>, what: &str) -> u32 {
 }
 
 #[test]
-fn compiled_code_computes_what_the_host_computes() {
+fn compiled_code_has_the_host_s_result() {
     let expected = expected("mix", 20);
     for (target, cpu) in [
         ("stm32f051", "cortex-m0"),
@@ -57,7 +57,7 @@ fn compiled_code_computes_what_the_host_computes() {
 }
 
 #[test]
-fn hard_float_computes_what_the_host_computes() {
+fn hard_float_code_has_the_host_s_result() {
     let expected = expected("float", 20);
     for (target, cpu, fpu) in
         [("stm32f407", "cortex-m4", "-mfpu=fpv4-sp-d16"), ("stm32f767", "cortex-m7", "-mfpu=fpv5-d16")]

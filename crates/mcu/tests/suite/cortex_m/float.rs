@@ -1,4 +1,4 @@
-//! The floating-point unit beside its arithmetic: access to it, its registers, its state at exceptions.
+//! Floating-point unit: access, registers, state at exceptions.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Segment, Stop, Until, new_machine};
@@ -116,7 +116,8 @@ fn registers_of_the_system_block_are_those_of_the_parts() {
     });
 }
 
-/// Puts 1 to 32 into s0 to s31 and a mode into FPSCR, then calls SVC; afterwards counts in r7 what is no longer so.
+/// Puts 1 to 32 into s0 to s31 and a mode into FPSCR, then calls SVC; afterwards counts in r7 what
+/// is no longer so.
 fn around_svc(before: &str, handlers: &str) -> String {
     let fill: String = (0..32).map(|s| format!("movs r1, #{}\nvmov s{s}, r1\n", s + 1)).collect();
     let check: String =
@@ -191,7 +192,8 @@ fn nested_and_chained_handlers_keep_the_state() {
                 let before = format!("{mode}\n{order}");
                 run_both("float-nested", &around_svc(&before, &handlers), |machine, target| {
                     assert_preserved(machine, target);
-                    // PendSV preempts with a frame of the context that the first handler has begun, if it has.
+                    // PendSV preempts with a frame of the context that the first handler has begun,
+                    // if it has.
                     let link = match (order.is_empty(), first.is_empty()) {
                         (true, _) => 0xffff_ffe9,
                         (false, true) => 0xffff_fff1,

@@ -1,7 +1,10 @@
-//! The encodings of the floating-point extension as patterns, from the encoding diagrams of DDI 0403E, chapter A7,
-//! independently of the decoder: what the manual calls UNPREDICTABLE is left out here.
+//! Encodings of the floating-point extension as patterns.
 //!
-//! As in `encodings.rs`; `v D`, `w A` and `x B` are Vd, Vn and Vm with their single bits, `z` is double precision.
+//! They are from the encoding diagrams of DDI 0403E, chapter A7, independently of the decoder.
+//! Encodings that the manual calls UNPREDICTABLE are left out.
+//!
+//! As in `encodings.rs`; `v D`, `w A` and `x B` are Vd, Vn and Vm with their single bits, `z` is
+//! double precision.
 
 use super::encodings::{Encoding, Fields, InIt, Since};
 
@@ -50,7 +53,8 @@ fn multiple(f: &Fields) -> bool {
     only_d(f) && count > 0 && first + count <= 32 && !(double && count & 1 == 1)
 }
 
-/// Whether it is of FPv5 even where `z` is 0, where an IT block may have it, its bits, which operands are allowed.
+/// True if it is of FPv5 even where `z` is 0; position in an IT block, bits, and a test of the
+/// allowed operands.
 type Row = (bool, InIt, &'static str, fn(&Fields) -> bool);
 
 const TABLE: &[Row] = {
@@ -98,7 +102,7 @@ pub fn all(double: bool) -> Vec<Encoding> {
     rows.map(|&(_, in_it, bits, valid)| Encoding { since: Since::V7EM, in_it, bits, valid }).collect()
 }
 
-/// Whether an instance is data processing in double precision, which FPv4-SP does not have.
+/// Returns true if an instance is data processing in double precision, which FPv4-SP does not have.
 pub fn is_double_processing(code: &[u16]) -> bool {
     matches!(code[0] >> 8, 0xee | 0xfe) && code[1] & 0x110 == 0x100
 }

@@ -1,14 +1,17 @@
-//! Random floating-point instructions, the state after each compared with Unicorn's: S registers, FPSCR, core registers,
-//! flags, memory.
+//! Random floating-point instructions on the model and on Unicorn.
 //!
-//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says,
-//! `WATTSEAL_SEED=n` another sequence.
+//! S registers, FPSCR, core registers, flags and memory are compared after each.
 //!
-//! Unicorn 2.0.1 leaves out what belongs to the core: CPACR, CONTROL.FPCA and the stacking (`float.rs` has these), and
-//! accesses at misaligned addresses, which always fault here (DDI 0403E, A3.2.1). Its Cortex-M7 has no double precision:
-//! FPv5 is compared with its ARMv8-A, where the instructions are the same.
+//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as
+//! `WATTSEAL_ORACLE_INSTRUCTIONS` says, `WATTSEAL_SEED=n` another sequence.
 //!
-//! It deviates in this, and is not asked: VCVT from fixed point rounds to the nearest whatever FPSCR says (A7.7.229).
+//! Unicorn 2.0.1 leaves out what belongs to the core: CPACR, CONTROL.FPCA and the stacking
+//! (`float.rs` has these), and accesses at misaligned addresses, which always fault here (DDI
+//! 0403E, A3.2.1). Its Cortex-M7 has no double precision: FPv5 is compared with its ARMv8-A, where
+//! the instructions are the same.
+//!
+//! It deviates in this, and is not asked: VCVT from fixed point rounds to the nearest whatever
+//! FPSCR says (A7.7.229).
 
 use super::encodings::{Encoding, InIt};
 use super::float_encodings;
@@ -22,7 +25,7 @@ use testkit::random::{self, Random};
 
 const CODE: u32 = 0x0800_0000;
 const CODE_SIZE: u32 = 0x1_0000;
-/// Where the instructions go, a page of Unicorn's blocks each.
+/// First address of the instructions; each gets a page of Unicorn's blocks.
 const START: u32 = CODE + 0x400;
 const PITCH: u32 = 0x400;
 const RAM: u32 = 0x2000_0000;
@@ -40,7 +43,8 @@ fn number(register: usize) -> Option<usize> {
     }
 }
 
-/// Numbers at the edges of single precision, of half precision and of integers; small and large ones of both signs.
+/// Numbers at the edges of single precision, of half precision and of integers; small and large
+/// ones of both signs.
 fn single(random: &mut Random) -> u32 {
     let sign = random.word() & 1 << 31;
     let fraction = match random.below(4) {

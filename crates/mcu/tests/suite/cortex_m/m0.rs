@@ -59,7 +59,7 @@ struct Pair {
 struct Case {
     row: Row,
     code: String,
-    /// Where its copies begin and end in the flash, a few and many of them.
+    /// Begin and end of its copies in the flash, a few and many of them.
     few: [u32; 2],
     many: [u32; 2],
 }
@@ -88,7 +88,8 @@ fn codes(rows: &[Row]) -> Vec<(Row, String)> {
     codes
 }
 
-/// The bytes of a flash with all of `blocks`, each between a BX LR and a word of data, and where each begins and ends.
+/// The bytes of a flash with all of `blocks`, each between a BX LR and a word of data, and where
+/// each begins and ends.
 fn program(name: &str, blocks: &[String]) -> (Vec<u8>, Vec<[u32; 2]>) {
     let mut text = String::new();
     for index in 0..blocks.len() {
@@ -186,7 +187,7 @@ fn cases() -> (Vec<u8>, Vec<Case>) {
     (bytes, cases)
 }
 
-/// What a sequence may take at least and at most; nothing where nothing is published.
+/// Least and most published cycles of a sequence; `None` where nothing is published.
 fn published(case: &Case, setting: u32, in_sram: bool) -> Option<[u64; 2]> {
     let Row { cycles, literals, flash_data, jumps, .. } = case.row;
     let waits = setting & ONE_WAIT != 0;

@@ -1,4 +1,6 @@
-//! The Cortex-M0+ of the SAM D21 against Arm's table of cycles, and its waiting for the flash: `m0plus.toml`.
+//! The Cortex-M0+ of the SAM D21 against Arm's table of cycles.
+//!
+//! `m0plus.toml` has the table, and the waits for the flash.
 
 use super::programs::{part, run};
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};

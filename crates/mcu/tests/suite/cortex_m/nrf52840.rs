@@ -1,4 +1,7 @@
-//! The nRF52840's peripherals as a program sees them through the bus, and programs on the whole part. 64 MHz: 64 cycles are a microsecond.
+//! Peripherals of the nRF52840, and programs on the whole part.
+//!
+//! The peripherals are as a program sees them through the bus. At 64 MHz, 64 cycles are a
+//! microsecond.
 
 use super::programs::{assemble, part};
 use super::stm32_peripherals::{Bench, Seen};
@@ -35,9 +38,10 @@ fn says(result: Result<(), Fault>, words: &str) {
     assert!(fault.contains(words), "{fault}");
 }
 
-/// PS, FICR: part, sizes; what Nordic's errata code asks for at 0x10000130 and 0x10000134 names part and revision 3.
+/// PS, FICR: part, sizes; what Nordic's errata code asks for at 0x10000130 and 0x10000134 names
+/// part and revision 3.
 #[test]
-fn the_factory_says_what_part_it_is() {
+fn ficr_identifies_the_part() {
     let mut bench = bench();
     let words = [0x10, 0x14, 0x100, 0x10c, 0x110, 0x130, 0x134, 0x404];
     let expected = [4096, 256, 0x52840, 256, 1024, 8, 5, 0x326];
@@ -45,8 +49,8 @@ fn the_factory_says_what_part_it_is() {
     says(bench.try_write(0x1000_0010, 0), "read-only");
 }
 
-/// PS, CLOCK: HFCLKSTARTED after power-up (60 us) and HFXODEBOUNCE times 16 us (16 after a reset): 316 us, 20,224 cycles. LFXO takes a quarter of a
-/// second, in which LFRC stands in for it.
+/// PS, CLOCK: HFCLKSTARTED after power-up (60 us) and HFXODEBOUNCE times 16 us (16 after a reset):
+/// 316 us, 20,224 cycles. LFXO takes a quarter of a second, in which LFRC stands in for it.
 #[test]
 fn oscillators_take_their_time() {
     let mut bench = bench();
@@ -124,7 +128,8 @@ fn pins_are_driven_and_read() {
     says(bench.try_write(P0 + 0x510, 1), "read-only");
 }
 
-/// PS, GPIOTE: CONFIG has MODE, PSEL and PORT, POLARITY and OUTINIT; edges at inputs, tasks at outputs; PORT when a pin first meets its SENSE.
+/// PS, GPIOTE: CONFIG has MODE, PSEL and PORT, POLARITY and OUTINIT; edges at inputs, tasks at
+/// outputs; PORT when a pin first meets its SENSE.
 #[test]
 fn gpiote_sees_edges_and_makes_them() {
     let mut bench = bench();
@@ -165,8 +170,8 @@ fn gpiote_sees_edges_and_makes_them() {
     says(bench.try_write(GPIOTE + 0x510, 2), "reserved value of CONFIG.MODE");
 }
 
-/// Nordic's SVD: 115200 baud is 0x01d60000, actually 115,108: 139 periods of 16 MHz a bit, 556 cycles; a frame of ten bits 5,560, of twelve (even
-/// parity, two stop bits) 6,672.
+/// Nordic's SVD: 115200 baud is 0x01d60000, actually 115,108: 139 periods of 16 MHz a bit, 556
+/// cycles; a frame of ten bits 5,560, of twelve (even parity, two stop bits) 6,672.
 #[test]
 fn the_uart_sends_at_the_actual_rate() {
     let mut bench = bench();
@@ -193,7 +198,8 @@ fn the_uart_sends_at_the_actual_rate() {
     says(bench.try_write(UARTE1 + 0x500, 4), "reserved value of ENABLE");
 }
 
-/// PS, TIMER: 16 MHz / 2^PRESCALER; with PRESCALER 4 a count is a microsecond. COMPARE0_CLEAR makes periods of CC[0].
+/// PS, TIMER: 16 MHz / 2^PRESCALER; with PRESCALER 4 a count is a microsecond. COMPARE0_CLEAR makes
+/// periods of CC[0].
 #[test]
 fn a_timer_makes_periods() {
     let mut bench = bench();
@@ -238,7 +244,8 @@ fn a_timer_counts_tasks_and_stops() {
     assert_eq!(bench.read(TIMER0 + 0x540), 2);
 }
 
-/// PS, RTC: LFCLK / (PRESCALER + 1); events only where enabled. It waits for LFCLK: 32,768 Hz are 1953.125 cycles.
+/// PS, RTC: LFCLK / (PRESCALER + 1); events only where enabled. It waits for LFCLK: 32,768 Hz are
+/// 1953.125 cycles.
 #[test]
 fn the_rtc_counts_the_low_clock() {
     let mut bench = bench();
@@ -298,7 +305,7 @@ fn random_bytes_are_the_same_after_power_up() {
 
 /// PS, TEMP: quarters of a degree, after 36 us.
 #[test]
-fn it_is_twenty_five_degrees() {
+fn temperature_sensor_reads_25_degrees() {
     let mut bench = bench();
     bench.write(TEMP, 1);
     let began = bench.now;
@@ -309,7 +316,8 @@ fn it_is_twenty_five_degrees() {
     assert_eq!(bench.read(TEMP + 0x520), 0x326);
 }
 
-/// PS, WDT: (CRV + 1) / 32768 s; all enabled reload registers must be written; TIMEOUT two periods of LFCLK (3907 cycles) before the reset.
+/// PS, WDT: (CRV + 1) / 32768 s; all enabled reload registers must be written; TIMEOUT two periods
+/// of LFCLK (3907 cycles) before the reset.
 #[test]
 fn the_watchdog_wants_all_its_requests() {
     let mut bench = bench();
@@ -356,7 +364,8 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(known, _)| known == name).expect("a register").1
 }
 
-/// PS, UARTE: three bytes out of RAM by EasyDMA, at 250,000 baud (64 periods of 16 MHz a bit) 2,560 cycles each; TXD.AMOUNT. EasyDMA reaches RAM alone.
+/// PS, UARTE: three bytes out of RAM by EasyDMA, at 250,000 baud (64 periods of 16 MHz a bit) 2,560
+/// cycles each; TXD.AMOUNT. EasyDMA reaches RAM alone.
 #[test]
 fn uarte_sends_out_of_ram() {
     let source = "
@@ -426,7 +435,8 @@ fn ecb_encrypts_a_block() {
     assert_eq!(register(machine.as_ref(), "r5"), 1, "ERRORECB");
 }
 
-/// PS, NVMC: words are written where CONFIG says so, zeros alone, 41 us each; a page is erased in 85 ms; UICR can be written, too.
+/// PS, NVMC: words are written where CONFIG says so, zeros alone, 41 us each; a page is erased in
+/// 85 ms; UICR can be written, too.
 #[test]
 fn flash_is_written_and_erased() {
     let source = "
@@ -481,8 +491,9 @@ fn turn(name: &str, cache: u32, code: &str) -> u64 {
     ten / 10
 }
 
-/// The delay loop of Nordic's nrfx_coredep.h takes the 3 cycles that it names, without the cache, because it lies in one line. Two branches a turn into
-/// other lines wait twice two cycles more without the cache than with it (PS, CPU: two wait states).
+/// The delay loop of Nordic's nrfx_coredep.h takes the 3 cycles that it names, without the cache,
+/// because it lies in one line. Two branches a turn into other lines wait twice two cycles more
+/// without the cache than with it (PS, CPU: two wait states).
 #[test]
 fn branches_wait_for_the_flash() {
     let delay = "subs r2, #1\nbhi 1b\n";
@@ -492,8 +503,9 @@ fn branches_wait_for_the_flash() {
     assert_eq!(turn("far", 1, far), 5);
 }
 
-/// Data goes past the instruction cache and waits for the flash: three cycles while that cache is on (PS, CPU). The line of the last
-/// read is kept, which is an assumption (`timing/m3.rs`): of eight words in a row two wait, of eight from two lines in turn all.
+/// Data goes past the instruction cache and waits for the flash: three cycles while that cache is
+/// on (PS, CPU). The line of the last read is kept, which is an assumption (`timing/m3.rs`): of
+/// eight words in a row two wait, of eight from two lines in turn all.
 #[test]
 fn data_in_flash_waits_once_a_line() {
     let turn_of = |name: &str, places: [u32; 8]| {

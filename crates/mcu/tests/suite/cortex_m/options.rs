@@ -1,11 +1,14 @@
-//! What Arm leaves to the maker of a part: bits of a priority, interrupts, units, identification.
+//! Options that Arm leaves to the maker of a part.
+//!
+//! They are bits of a priority, interrupts, units and identification.
 
 use super::programs;
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 
 const UNTIL: Until = Until { cycles: Some(100_000), addresses: Vec::new() };
 
-/// A program at `start` with vectors for interrupts 0 and 1, on a part whose flash the test puts at `base`.
+/// A program at `start` with vectors for interrupts 0 and 1, on a part whose flash the test puts at
+/// `base`.
 fn machine(target: &str, base: u32, program: &str) -> Box<dyn Mcu> {
     machine_of(&programs::part(target), base, program)
 }
@@ -29,7 +32,8 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(found, _)| found == name).expect("a register").1
 }
 
-/// The first interrupt, of priority 0x30, pends the second, of 0x20, which is more urgent where 0x10 is a bit of a priority.
+/// The first interrupt, of priority 0x30, pends the second, of 0x20, which is more urgent where
+/// 0x10 is a bit of a priority.
 const NESTED: &str = "ldr r0, =0xe000e400
     ldr r1, =0x2030
     str r1, [r0]
@@ -103,7 +107,8 @@ fn identification_is_that_of_the_part() {
     }
 }
 
-/// Without a reference clock SYST_CSR.CLKSOURCE reads as one; the STM32's divides the core's clock by eight.
+/// Without a reference clock SYST_CSR.CLKSOURCE reads as one; the STM32's divides the core's clock
+/// by eight.
 #[test]
 fn systick_has_the_reference_clock_of_the_part() {
     let program = "ldr r0, =0xe000e010
@@ -155,7 +160,7 @@ fn ram_appears_at_address_0_for_the_vectors() {
 
 /// A write that the part ignores is a mistake, which ends the run, and with `lenient` is counted.
 #[test]
-fn ignored_writes_are_counted_where_that_is_asked_for() {
+fn lenient_run_counts_ignored_writes() {
     // IWDG_PR without the key; GPIOA_IDR.
     for (address, kind) in [(0x4000_3004, "without the key 0x5555"), (0x4002_0010, "IDR of a port")] {
         let program = format!(

@@ -1,19 +1,22 @@
-//! Random instructions, the state after each compared with Unicorn's: registers, flags, memory touched.
+//! Random instructions on the model and on Unicorn.
 //!
-//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says,
-//! `WATTSEAL_SEED=n` another sequence.
+//! Registers, flags and touched memory are compared after each.
+//!
+//! `WATTSEAL_ORACLE=long` runs a million instructions a core, or as many as
+//! `WATTSEAL_ORACLE_INSTRUCTIONS` says, `WATTSEAL_SEED=n` another sequence.
 //!
 //! Unicorn 2.0.1 does not tell what these do, and they are left out:
-//! - LDM, LDRD, LDREX and their stores at misaligned addresses: it allows them; the architecture faults (DDI 0403E,
-//!   A3.2.1).
-//! - Exclusive stores after anything but CLREX or the exclusive load of the same size and address: its monitor
-//!   compares address, size and the value in memory, the architecture's only has a state and leaves the rest
-//!   IMPLEMENTATION DEFINED (A3.4.1). Each STREX stands directly after one of these two; the others are in
-//!   `core.rs`, with the pairs that seed 20261121 found.
-//! - Bit-band aliases and the system control space (DDI 0439D, 3.7): it has no memory there. An instruction of an IT
-//!   block may turn an address into one of these; the block's remainder is not compared.
-//! - Writes to SP of numbers that are no multiples of four: it keeps the lowest two bits, which are always zero (DDI
-//!   0403E, B1.4.1); they are cleared before comparing.
+//! - LDM, LDRD, LDREX and their stores at misaligned addresses: it allows them; the architecture
+//!   faults (DDI 0403E, A3.2.1).
+//! - Exclusive stores after anything but CLREX or the exclusive load of the same size and address:
+//!   its monitor compares address, size and the value in memory, the architecture's only has a
+//!   state and leaves the rest IMPLEMENTATION DEFINED (A3.4.1). Each STREX stands directly after
+//!   one of these two; the others are in `core.rs`, with the pairs that seed 20261121 found.
+//! - Bit-band aliases and the system control space (DDI 0439D, 3.7): it has no memory there. An
+//!   instruction of an IT block may turn an address into one of these; the block's remainder is not
+//!   compared.
+//! - Writes to SP of numbers that are no multiples of four: it keeps the lowest two bits, which are
+//!   always zero (DDI 0403E, B1.4.1); they are cleared before comparing.
 //!
 //! Unicorn executes an IT block at once, so there the states are compared at its end.
 
@@ -26,9 +29,9 @@ use testkit::random::{self, Random};
 
 const CODE: u32 = 0x0800_0000;
 const CODE_SIZE: u32 = 0x1_0000;
-/// Where the instructions go; below are NOPs.
+/// First address of the instructions; below are NOPs.
 const START: u32 = CODE + 0x400;
-/// Where MSR APSR_nzcvqg, r0 stands.
+/// Address of `MSR APSR_nzcvqg, r0`.
 const SET_FLAGS: u32 = CODE + 0x100;
 const RAM: u32 = 0x2000_0000;
 const RAM_SIZE: u32 = 0x2000;
@@ -60,7 +63,7 @@ fn is_it(code: &[u16]) -> bool {
     code.len() == 1 && code[0] >> 8 == 0xbf && code[0] & 15 != 0
 }
 
-/// What stands at an address, for a message.
+/// Halfwords at an address, for a message.
 fn show(code: &[u16]) -> String {
     code.iter().map(|half| format!("{half:04x}")).collect::<Vec<_>>().join(" ")
 }
@@ -134,7 +137,8 @@ impl Pair {
             self.at = START;
         }
         self.at += 2 * self.random.below(4);
-        // Unicorn ends its blocks of instructions, and with them IT blocks, where a page of 1 KB ends.
+        // Unicorn ends its blocks of instructions, and with them IT blocks, where a page of 1 KB
+        // ends.
         if self.at & 0x3ff > 0x3c0 {
             self.at = (self.at + 0x3ff) & !0x3ff;
         }
@@ -152,7 +156,13 @@ impl Pair {
             return;
         }
 
-        // Registers: anything; those that form addresses mostly in RAM, mostly aligned.
+        let flags = self.draw_state(sequence, pc);
+        self.execute(sequence, pc, flags);
+    }
+
+    /// Draws registers and flags for a sequence at `pc`. Registers are anything; those that form
+    /// addresses are mostly in RAM, mostly aligned.
+    fn draw_state(&mut self, sequence: &[Vec<u16>], pc: u32) -> u32 {
         for register in 0..15 {
             let value = value(&mut self.random);
             self.set(register, if register == 13 { RAM + 0x1000 + (value & 0xffc) } else { value });
@@ -204,7 +214,11 @@ impl Pair {
             self.theirs.step(SET_FLAGS, 1).expect("MSR");
             self.theirs.set_register(0, r0).expect("set");
         }
+        flags
+    }
 
+    /// Executes a sequence on both, and compares the states after each instruction.
+    fn execute(&mut self, sequence: &[Vec<u16>], pc: u32, flags: u32) {
         let mut at = pc;
         let block = is_it(&sequence[0]);
         let mut elsewhere = false;
@@ -227,7 +241,8 @@ impl Pair {
                 Fault::BitBand { fault, .. } => *fault,
                 fault => fault,
             });
-            // Unicorn counts an IT block as one instruction: its state is compared at the end of the block.
+            // Unicorn counts an IT block as one instruction: its state is compared at the end of
+            // the block.
             if block && index + 1 < sequence.len() && ours.is_ok() && self.ours.pc() == next {
                 self.compared += 1;
                 at = next;
@@ -274,22 +289,7 @@ impl Pair {
                     "{context}: {error}, before {before:x?}"
                 );
             }
-            let sp = self.theirs.register(13).expect("read");
-            self.theirs.set_register(13, sp & !3).expect("set");
-            for register in 0..16 {
-                let theirs = self.theirs.register(register).expect("read");
-                assert_eq!(
-                    format!("{:#x}", after[register].1),
-                    format!("{theirs:#x}"),
-                    "{context}: register {register}, flags before {flags:#x}, before {before:x?}, after {after:x?}"
-                );
-            }
-            let theirs = self.theirs.register(16).expect("read") & self.flags;
-            assert_eq!(
-                format!("{:#x}", after[16].1 & self.flags),
-                format!("{theirs:#x}"),
-                "{context}: flags, before {before:x?}, after {after:x?}"
-            );
+            self.compare_registers(&context, flags, &before, &after);
             self.compared += 1;
             if after[15].1 != next {
                 break;
@@ -297,6 +297,31 @@ impl Pair {
             at = next;
         }
         self.compare_ram(sequence);
+    }
+
+    fn compare_registers(
+        &mut self,
+        context: &str,
+        flags: u32,
+        before: &[(String, u32)],
+        after: &[(String, u32)],
+    ) {
+        let sp = self.theirs.register(13).expect("read");
+        self.theirs.set_register(13, sp & !3).expect("set");
+        for register in 0..16 {
+            let theirs = self.theirs.register(register).expect("read");
+            assert_eq!(
+                format!("{:#x}", after[register].1),
+                format!("{theirs:#x}"),
+                "{context}: register {register}, flags before {flags:#x}, before {before:x?}, after {after:x?}"
+            );
+        }
+        let theirs = self.theirs.register(16).expect("read") & self.flags;
+        assert_eq!(
+            format!("{:#x}", after[16].1 & self.flags),
+            format!("{theirs:#x}"),
+            "{context}: flags, before {before:x?}, after {after:x?}"
+        );
     }
 
     fn compare_ram(&mut self, sequence: &[Vec<u16>]) {
@@ -313,8 +338,8 @@ impl Pair {
         }
     }
 
-    /// After a fault the two may have stored different parts of what was to be stored, also to flash, and Unicorn may
-    /// be within an IT block, which NOPs end.
+    /// After a fault the two may have stored different parts of what was to be stored, also to
+    /// flash, and Unicorn may be within an IT block, which NOPs end.
     fn resynchronise(&mut self) {
         let mut flash = vec![0; CODE_SIZE as usize];
         assert!(self.ours.peek(CODE, &mut flash));
@@ -324,7 +349,8 @@ impl Pair {
     }
 }
 
-/// The exclusive load of the address and size of an exclusive store, which leaves the base register as it is.
+/// The exclusive load of the address and size of an exclusive store, which leaves the base register
+/// as it is.
 fn exclusive_load(store: &[u16], random: &mut impl FnMut() -> u32) -> Option<Vec<u16>> {
     let base = store[0] & 15;
     let register = (base + 1 + (random() % 7) as u16) % 8;
@@ -365,7 +391,8 @@ fn compare(target: &str, model: Model, architecture: Architecture, since: Since)
             let before = before.min(4 - sequence.len() as u32);
             while (block.len() as u32) < before {
                 let filler = &table[random() as usize % table.len()];
-                // MSR and barriers make Unicorn look up in the midst of the block; STREX needs what comes before it.
+                // MSR and barriers make Unicorn look up in the midst of the block; STREX needs what
+                // comes before it.
                 let odd = ["1111001110", "11101000010", "11101000110"];
                 if filler.in_it == InIt::Anywhere && !odd.iter().any(|bits| filler.bits.starts_with(bits)) {
                     block.push(filler.instance(&mut random));
@@ -393,8 +420,9 @@ fn compare(target: &str, model: Model, architecture: Architecture, since: Since)
     println!("{} kinds, the rarest: {:?}", kinds.len(), &kinds[..8.min(kinds.len())]);
 }
 
-/// Whether these registers, a bit each, may address what Unicorn has no memory at: an alias of bits or a system register, also as a base
-/// with an index of up to three bits to the left.
+/// Returns true if these registers, a bit each, may address an alias of bits or a system register,
+/// at which Unicorn has no memory. They count also as a base with an index of up to three bits to
+/// the left.
 fn reaches_elsewhere(addresses: u16, before: &[(String, u32)]) -> bool {
     let is_elsewhere = |address: u32| matches!(address >> 24, 0x22 | 0x23 | 0xe0);
     let values: Vec<u32> = (0..15)

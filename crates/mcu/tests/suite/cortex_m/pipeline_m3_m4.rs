@@ -59,7 +59,8 @@ fn cases(cycles_of: fn(&Sequence) -> Option<u64>) -> Vec<Case> {
     cases
 }
 
-/// Loops of four moves, the code, four moves, each at a multiple of [`PITCH`]; the first without code.
+/// Loops of four moves, the code, four moves, each at a multiple of [`PITCH`]; the first without
+/// code.
 fn program(cases: &[Case]) -> String {
     let moves = "mov r8, r8\n".repeat(4);
     let mut text = String::new();
@@ -95,7 +96,8 @@ fn round(machine: &mut dyn Mcu, start: u32, block: u32, other: u32) -> u64 {
     cycles
 }
 
-/// Runs the cases with their data in each of `blocks`, the other block the one after it, at each setting of FLASH_ACR.
+/// Runs the cases with their data in each of `blocks`, the other block the one after it, at each
+/// setting of FLASH_ACR.
 fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, settings: &[u32]) {
     let has_float = cpu == "cortex-m4";
     let fpu = if has_float { ".fpu fpv4-sp-d16\n" } else { "" };
@@ -138,14 +140,14 @@ fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, sett
 }
 
 #[test]
-fn cortex_m3_takes_what_the_stm32f103_was_measured_to_take() {
+fn cortex_m3_takes_the_cycles_measured_on_the_stm32f103() {
     // STM32F100: no wait states at any clock; prefetch on and off.
     let settings = [0x30, 0];
     check("stm32f100", "cortex-m3", &cases(|s| s.m3), &[0x2000_0000], 0x4002_2000, &settings);
 }
 
 #[test]
-fn cortex_m4_takes_what_the_stm32f407_was_measured_to_take() {
+fn cortex_m4_takes_the_cycles_measured_on_the_stm32f407() {
     // ICEN and DCEN, without and with PRFTEN, at 0 to 5 wait states.
     let settings: Vec<u32> = (0..=5).flat_map(|waits| [0x600 | waits, 0x700 | waits]).collect();
     let blocks = [0x2000_0000, 0x1000_0000];

@@ -11,13 +11,14 @@ pub fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Where the sources are.
+/// Folder of the sources.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/cortex_m")
 }
 
-/// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at 0x20000000.
+/// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at
+/// 0x20000000.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn build(cpu: &str, optimise: &str, count: u32) -> Vec<u8> {
     build_source("mix", cpu, &["-mfloat-abi=soft"], optimise, count)

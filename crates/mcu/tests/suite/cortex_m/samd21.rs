@@ -47,7 +47,8 @@ fn the_system_starts_on_the_internal_oscillator() {
     assert_eq!(bench.read(PM + 0x38), 1 << 6);
 }
 
-/// Table 17-9: STARTUP 6 is 65,536 cycles of OSCULP32K and three of XOSC32K; at 48 MHz 96,000,000 and 4,394 cycles.
+/// Table 17-9: STARTUP 6 is 65,536 cycles of OSCULP32K and three of XOSC32K; at 48 MHz 96,000,000
+/// and 4,394 cycles.
 #[test]
 fn the_crystal_takes_its_time() {
     let mut bench = bench();
@@ -59,7 +60,8 @@ fn the_crystal_takes_its_time() {
     assert_eq!(bench.read(SYSCTRL + 0xc) & 2, 2);
 }
 
-/// Section 37.12: 24 MHz without wait states from 2.7 V up. Without the source that it is given the core stands still.
+/// Section 37.12: 24 MHz without wait states from 2.7 V up. Without the source that it is given the
+/// core stands still.
 #[test]
 fn the_clock_needs_wait_states_and_a_source() {
     let mut bench = bench();
@@ -72,7 +74,8 @@ fn the_clock_needs_wait_states_and_a_source() {
     says(bench.try_write(NVMCTRL + 4, 0), "0 wait states are too few");
 }
 
-/// Closed loop: 1465 times 32,768 Hz is 48,005,120 Hz, as ports of other projects set it; 1466 times is beyond the part's limit.
+/// Closed loop: 1465 times 32,768 Hz is 48,005,120 Hz, as ports of other projects set it; 1466
+/// times is beyond the part's limit.
 #[test]
 fn a_closed_loop_multiplies_its_reference() {
     let mut bench = bench();
@@ -87,7 +90,8 @@ fn a_closed_loop_multiplies_its_reference() {
     says(bench.try_write(SYSCTRL + 0x2c, 1466), "more than it has");
 }
 
-/// Section 23.8: clear, set and toggle, at both addresses; a pin that a module has taken is not driven.
+/// Section 23.8: clear, set and toggle, at both addresses; a pin that a module has taken is not
+/// driven.
 #[test]
 fn pins_are_set_at_both_addresses() {
     let mut bench = bench();
@@ -109,7 +113,8 @@ fn pins_are_set_at_both_addresses() {
     assert_eq!(bench.read(PORTA + 0x20), 1 << 15);
 }
 
-/// Table 25-2: 48 MHz and BAUD 63019 give 115,203 baud: 16 * 65536 / 2517 = 416.6 cycles a bit; ten bits are 4,165.9 cycles.
+/// Table 25-2: 48 MHz and BAUD 63019 give 115,203 baud: 16 * 65536 / 2517 = 416.6 cycles a bit; ten
+/// bits are 4,165.9 cycles.
 #[test]
 fn characters_take_ten_bits() {
     let mut bench = bench();
@@ -135,7 +140,8 @@ fn characters_take_ten_bits() {
     says(bench.try_write(SERCOM0, 3 << 2 | 2), "only the asynchronous USART");
 }
 
-/// Section 25.6.2.3: fractional, f / (16 * (BAUD + FP / 8)): 26 and 1/8 at 48 MHz, 418 cycles a bit.
+/// Section 25.6.2.3: fractional, f / (16 * (BAUD + FP / 8)): 26 and 1/8 at 48 MHz, 418 cycles a
+/// bit.
 #[test]
 fn a_fractional_baud_rate() {
     let mut bench = bench();
@@ -150,7 +156,8 @@ fn a_fractional_baud_rate() {
     assert_eq!(bench.seen.bytes, [("SERCOM0".to_string(), b'a', began + 4180)]);
 }
 
-/// Section 30.6.2.6: MFRQ, 16 bits, a period of CC0 + 1 counts; the flags of overflow and match come with the count after CC0.
+/// Section 30.6.2.6: MFRQ, 16 bits, a period of CC0 + 1 counts; the flags of overflow and match
+/// come with the count after CC0.
 #[test]
 fn a_timer_matches_its_frequency() {
     let mut bench = bench();
@@ -202,7 +209,8 @@ fn a_timer_of_eight_bits_counts_once() {
     assert_eq!(bench.read(TC3 + 0x10), 20);
 }
 
-/// Section 30.6.2.4: an even one counts with 32 bits, with the next as its slave; COUNT and CC0 and CC1 are words.
+/// Section 30.6.2.4: an even one counts with 32 bits, with the next as its slave; COUNT and CC0 and
+/// CC1 are words.
 #[test]
 fn a_timer_of_32_bits_has_a_slave() {
     const TC4: u32 = 0x4200_3000;
@@ -234,8 +242,9 @@ fn a_timer_of_32_bits_has_a_slave() {
     assert_eq!(bench.read(TC4 + 0xc) >> 16 & 0x31, 0x31);
 }
 
-/// As the Arduino core's `analogRead` does it: GCLK_ADC of generator 0 by 512, half the supply as the reference and half the gain, 10 bits.
-/// 1 + 5 + 1.5 clocks and 63 halves for SAMPLEN are 39 clocks of 512 cycles.
+/// As the Arduino core's `analogRead` does it: GCLK_ADC of generator 0 by 512, half the supply as
+/// the reference and half the gain, 10 bits. 1 + 5 + 1.5 clocks and 63 halves for SAMPLEN are 39
+/// clocks of 512 cycles.
 #[test]
 fn the_converter_takes_its_clocks() {
     let mut bench = bench();
@@ -261,7 +270,8 @@ fn the_converter_takes_its_clocks() {
     // Half of the supply, of which 1023 is all.
     assert_eq!(bench.read(ADC + 0x18) >> 16, 512);
     assert_eq!((bench.bus.requests, bench.read(ADC + 0x18) & 1), (0, 0), "RESRDY goes with RESULT");
-    // Differential, 12 bits, gain 1, against INT1V: AIN2 - AIN3 = -0.25 V, and free running in six clocks.
+    // Differential, 12 bits, gain 1, against INT1V: AIN2 - AIN3 = -0.25 V, and free running in six
+    // clocks.
     bench.bus.board.set_analog(2, 1.5);
     bench.bus.board.set_analog(3, 1.75);
     bench.write_part(ADC + 4, 2, 7 << 8 | 1 << 2 | 1);
@@ -281,7 +291,7 @@ fn the_converter_takes_its_clocks() {
 
 /// 48 MHz by 4 is too fast (section 37.11.4), and what has no model is said.
 #[test]
-fn the_converter_says_what_it_lacks() {
+fn converter_refuses_unmodelled_settings() {
     let mut bench = bench();
     at_48_mhz(&mut bench);
     bench.write_part(GCLK + 2, 2, 1 << 14 | 30);
@@ -293,8 +303,9 @@ fn the_converter_says_what_it_lacks() {
     says(bench.try_write(ADC + 0xc, 2), "averaging");
 }
 
-/// Normal PWM (section 31.6.2.5) as the Arduino core's `analogWrite` sets it up: high for CC0 of PER + 1 counts, at each pin that PMUX gives output 0
-/// or, of the same channel, output 4; what CCB0 has comes with the next period.
+/// Normal PWM (section 31.6.2.5) as the Arduino core's `analogWrite` sets it up: high for CC0 of
+/// PER + 1 counts, at each pin that PMUX gives output 0 or, of the same channel, output 4; what
+/// CCB0 has comes with the next period.
 #[test]
 fn a_tcc_moves_its_pins() {
     let mut bench = bench();
@@ -337,7 +348,8 @@ fn a_tcc_moves_its_pins() {
     assert_eq!(bench.seen.pins, expected);
     assert_eq!(bench.read(TCC0 + 0x34), 5);
     says(bench.try_write(TCC0 + 0x3c, 5), "WAVE");
-    // Without pins and interrupts it costs nothing, and the flags come all the same: a period of 4096 counts of 64 cycles.
+    // Without pins and interrupts it costs nothing, and the flags come all the same: a period of
+    // 4096 counts of 64 cycles.
     bench.write(TCC0, 1);
     bench.write_part(PORTA + 0x40 + 8, 1, 0);
     bench.write_part(PORTA + 0x40 + 14, 1, 0);

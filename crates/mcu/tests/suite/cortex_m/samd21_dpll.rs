@@ -1,4 +1,6 @@
-//! The SAM D21's FDPLL96M and what a reset leaves of the clocks: DS40001882, sections 15, 16 and 17.
+//! FDPLL96M of the SAM D21, and its clocks after a reset.
+//!
+//! Source: DS40001882, sections 15, 16 and 17.
 
 use super::samd21::{bench, says};
 use super::steps::{Step, clocked_machine, run};
@@ -46,12 +48,13 @@ fn referenced() -> Bench {
     bench
 }
 
-/// 25 us, and for each ns of the period beyond 500 what is on the line to 1.3 ms at 31,250 ns: 45.73 us at 1 MHz, 2195 cycles of 48 MHz.
+/// 25 us, and for each ns of the period beyond 500 what is on the line to 1.3 ms at 31,250 ns:
+/// 45.73 us at 1 MHz, 2195 cycles of 48 MHz.
 const LOCK: u64 = 2_195;
 
 /// Sections 17.6.8.3 and 37.13.7.
 #[test]
-fn it_multiplies_a_generic_clock() {
+fn dpll_multiplies_a_generic_clock() {
     let mut bench = referenced();
     assert_eq!((bench.read(DPLLCTRLA), bench.read(DPLLSTATUS)), (ONDEMAND, 0));
     bench.write(DPLLRATIO, 47);
@@ -80,9 +83,10 @@ fn the_core_needs_a_locked_one() {
     says(bench.try_write(GENCTRL, GENEN | FDPLL_SOURCE), "no source that runs");
 }
 
-/// 1464 + 14/16 times 32,768 Hz, when XOSC32K has started: a period of 30,517 ns makes 1,269.6 us, 60,942 cycles.
+/// 1464 + 14/16 times 32,768 Hz, when XOSC32K has started: a period of 30,517 ns makes 1,269.6 us,
+/// 60,942 cycles.
 #[test]
-fn it_multiplies_the_crystal_by_a_fraction() {
+fn dpll_multiplies_the_crystal_by_a_fraction() {
     let mut bench = bench();
     bench.write_part(XOSC32K, 2, 3 << 8 | 1 << 3 | 1 << 2 | 1 << 1);
     let ready = bench.now + 4096 * 48_000_000 / 32_768 + 3 * 48_000_000 / 32_768;
@@ -134,7 +138,7 @@ fn on_demand_it_waits_for_somebody() {
 
 /// Section 37.13.7, and what has no frequency that is known.
 #[test]
-fn it_says_what_it_cannot_be_set_to() {
+fn dpll_refuses_settings_out_of_range() {
     let on = |ratio: u32, divider: u32, control_b: u32| {
         let mut bench = referenced();
         bench.write(GENDIV, divider << 8 | 1);
@@ -150,10 +154,11 @@ fn it_says_what_it_cannot_be_set_to() {
     on(47, 8, 0).expect("48 MHz");
 }
 
-/// Section 15.6.3.4: WRTLOCK keeps a module's clock and its generator, but for the core's, from every write and every reset but that of the
-/// power. Section 16.6.2.7: the sources of 32 kHz are reset with the power alone.
+/// Section 15.6.3.4: WRTLOCK keeps a module's clock and its generator, but for the core's, from
+/// every write and every reset but that of the power. Section 16.6.2.7: the sources of 32 kHz are
+/// reset with the power alone.
 #[test]
-fn what_is_locked_outlives_other_resets() {
+fn locked_clock_outlives_all_resets_but_that_of_the_power() {
     let mut bench = bench();
     bench.write_part(XOSC32K, 2, 1 << 3 | 1 << 2 | 1 << 1);
     bench.write(GENCTRL, GENEN | 5 << 8 | 4);
@@ -173,7 +178,8 @@ fn what_is_locked_outlives_other_resets() {
     assert_eq!(bench.read(GENCTRL), GENEN | OSC8M_SOURCE);
 }
 
-/// Table 15-7: the last module is 0x24. Start-up code that switches off all that CLKCTRL.ID can name does no harm.
+/// Table 15-7: the last module is 0x24. Start-up code that switches off all that CLKCTRL.ID can
+/// name does no harm.
 #[test]
 fn reserved_modules_can_be_switched_off_alone() {
     let mut bench = bench();

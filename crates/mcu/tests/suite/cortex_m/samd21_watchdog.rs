@@ -19,14 +19,15 @@ const WEN: u32 = 1 << 2;
 const ALWAYSON: u32 = 1 << 7;
 const KEY: u32 = 0xa5;
 
-/// After a reset, with generator 2 on OSCULP32K as its clock (section 15.8.3), and the core at 48 MHz.
+/// After a reset, with generator 2 on OSCULP32K as its clock (section 15.8.3), and the core at 48
+/// MHz.
 fn reset() -> Bench {
     let mut bench = bench();
     bench.bus.reset();
     bench
 }
 
-/// Cycles of 48 MHz in so many clocks of 32,768 Hz.
+/// Cycles of 48 MHz in `clocks` clocks of 32,768 Hz.
 fn cycles(clocks: u64) -> u64 {
     (clocks * 48_000_000).div_ceil(32_768)
 }
@@ -40,15 +41,16 @@ fn byte(bench: &mut Bench, address: u32) -> u32 {
     bench.bus.read(address, 1, bench.now, 0, None).expect("a modelled register")
 }
 
-/// What it does when its CTRL takes this value; the cycle at which it does.
+/// Writes CTRL, and returns the cycle at which the value takes effect.
 fn control(bench: &mut Bench, value: u32) -> u64 {
     bench.write_part(WDT, 1, value);
     bench.now + synchronised()
 }
 
-/// Section 18.6.4, the example: with PER 2 and EWOFFSET 1 it warns after 16 clocks and resets the part after 32.
+/// Section 18.6.4, the example: with PER 2 and EWOFFSET 1 it warns after 16 clocks and resets the
+/// part after 32.
 #[test]
-fn it_warns_and_then_resets() {
+fn watchdog_warns_and_then_resets() {
     let mut bench = reset();
     assert_eq!(bench.read(WDT), 0x000b_bb00, "section 10.3.1: the factory's user row");
     bench.write_part(CONFIG, 1, 2);
@@ -83,7 +85,8 @@ fn it_warns_and_then_resets() {
     assert_eq!(byte(&mut bench, CONFIG), 0xb);
 }
 
-/// Section 18.6.4: a warning that is not before the reset never comes. Section 18.6.2.5: in window mode it comes when the window opens.
+/// Section 18.6.4: a warning that is not before the reset never comes. Section 18.6.2.5: in window
+/// mode it comes when the window opens.
 #[test]
 fn the_warning_depends_on_the_mode() {
     for (early, mode, config, warns, closed, open) in [
@@ -124,7 +127,7 @@ fn the_bus_waits_for_the_synchronisation() {
 
 /// Its generic clock is slowed down and switched off and on under it: what it has counted stays.
 #[test]
-fn it_follows_its_generic_clock() {
+fn watchdog_follows_its_generic_clock() {
     let mut bench = reset();
     let began = control(&mut bench, ENABLE);
     bench.advance(began);
@@ -146,9 +149,9 @@ fn it_follows_its_generic_clock() {
     assert_eq!(bench.bus.due, slower + bench.now - stopped);
 }
 
-/// What the sheet says nothing of, or two things, is refused.
+/// Settings on which the sheet is silent or contradicts itself are refused.
 #[test]
-fn it_says_what_it_lacks() {
+fn watchdog_refuses_undefined_settings() {
     let mut bench = reset();
     bench.write_part(CONFIG, 1, 0xc);
     says(bench.try_write(WDT, 0x000b_0c00 | ENABLE), "reserved");
@@ -182,7 +185,8 @@ fn always_on_outlives_other_resets() {
     assert_eq!((bench.read(WDT), bench.bus.has_running_watchdog()), (0x000b_bb00, false));
 }
 
-/// RCAUSE as a program finds it in its last life within so many cycles. A write of the first word sets CTRL before CONFIG and EWCTRL.
+/// RCAUSE as a program finds it in its last life within `cycles`. A write of the first word sets
+/// CTRL before CONFIG and EWCTRL.
 fn cause(steps: Vec<Step>, cycles: u64) -> u32 {
     let steps: Vec<Step> = std::iter::once(Step::Copy(KEPT, RCAUSE)).chain(steps).collect();
     let mut machine = machine("samd21", &steps);
@@ -195,7 +199,8 @@ const RCAUSE_WDT: u32 = 1 << 5;
 /// 8 clocks of 32,768 Hz, and what comes before: about 9,000 cycles to switch it on.
 const SHORT: u64 = 30_000;
 
-/// Section 16.8.14. A write of the first word while it is off sets it up, the next one switches it on.
+/// Section 16.8.14. A write of the first word while it is off sets it up, the next one switches it
+/// on.
 #[test]
 fn a_program_finds_why_it_was_reset() {
     let on = |config: u32, control: u32| {

@@ -25,7 +25,7 @@ struct PipelineFact {
     cycles: u64,
     /// Cycles of the model, where they are others.
     model: Option<u64>,
-    /// Why they are.
+    /// Reason for the difference.
     gap: Option<String>,
 }
 
@@ -48,7 +48,7 @@ struct TurnFact {
     half_cycles: u64,
 }
 
-/// Which kinds of second operands pair.
+/// Kinds of second operands that pair.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Matrix {
@@ -89,8 +89,8 @@ fn m7(name: &str, program: &str) -> Box<dyn Mcu> {
 const FLOAT_ON: &str = "movw r0, #0xed88\nmovt r0, #0xe000\nmov.w r1, #0xf00000\nstr r1, [r0]\ndsb\nisb
     movs r0, #0\nmovs r1, #0\n";
 
-/// Cycles of a sequence between two instructions that pair with nothing, after `before`; `apart` of them, so that
-/// what is under way is done with before the next copy.
+/// Cycles of a sequence between two instructions that pair with nothing, after `before`; `apart` of
+/// them, so that what is under way is done with before the next copy.
 fn sequence(name: &str, before: &str, apart: u64, code: &str) -> u64 {
     let copy = format!("{}\n{}", lines(code), "ldrd r8, r9, [r12]\n".repeat(apart as usize));
     let of = |copies: usize| {
@@ -142,9 +142,9 @@ fn cortex_m7_second_operands() {
     }
 }
 
-/// Cycles of a loop of a thousand turns from label 1 on, as the page's template counts them. The model reads CYCCNT before it
-/// issues the load: both loads are the older of two here, where the page's second one is the younger, and a cycle more
-/// is taken off.
+/// Cycles of a loop of a thousand turns from label 1 on, as the page's template counts them. The
+/// model reads CYCCNT before it issues the load: both loads are the older of two here, where the
+/// page's second one is the younger, and a cycle more is taken off.
 fn thousand_turns(name: &str, code: &str) -> u64 {
     let program = format!(
         "ldr r4, =0xe000edfc\nmov.w r5, #0x01000000\nstr r5, [r4]\nldr r4, =0xe0001000\nmovs r5, #1\nstr r5, [r4]

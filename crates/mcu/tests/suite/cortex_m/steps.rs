@@ -1,10 +1,12 @@
-//! A machine with a program that goes through a list of steps: for peripherals that do something to the machine around them.
+//! A machine whose program goes through a list of steps.
+//!
+//! It serves tests of peripherals that act on the machine around them.
 
 use super::stm32_peripherals::Seen;
 use mcu::{Mcu, MemoryKind, Part, Until, new_clocked_machine, new_machine};
 use std::path::Path;
 
-/// Where steps may keep words.
+/// First address at which steps may keep words.
 pub const KEPT: u32 = 0x2000_0000;
 
 pub enum Step {
@@ -14,7 +16,7 @@ pub enum Step {
     Copy(u32, u32),
     /// A halfword is stored.
     WriteHalf(u32, u16),
-    /// A loop of so many turns, more than two.
+    /// A loop of this many turns, more than two.
     Wait(u32),
 }
 

@@ -1,5 +1,7 @@
-//! The converters of the STM32F4 and F7 (RM0090 section 13) of the STM32F1 (RM0041 chapter 10,
-//! RM0008 chapter 11) and of the STM32F0 (RM0091 chapter 13).
+//! Converters of the STM32F0, F1, F4 and F7.
+//!
+//! Sources: RM0090 section 13 (F4 and F7), RM0041 chapter 10 and RM0008 chapter 11 (F1), RM0091
+//! chapter 13 (F0).
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
@@ -10,7 +12,8 @@ const RESULT: u32 = KEPT + 0x400;
 /// Clocks of a conversion with the shortest sampling time, each of eight cycles.
 const ONE: u64 = (3 + 12) * 8;
 
-/// Inputs 1 to 3 at a quarter, a half and three quarters of the supply; three conversions in a group, on since long ago.
+/// Inputs 1 to 3 at a quarter, a half and three quarters of the supply; three conversions in a
+/// group, on since long ago.
 fn set_up(control: u32) -> (Bench, u64) {
     let mut bench = Bench::new("stm32f407");
     bench.bus.board.supply_v = 4.0;
@@ -26,7 +29,8 @@ fn set_up(control: u32) -> (Bench, u64) {
     (bench, began)
 }
 
-/// EOC comes with the last conversion of the group, or with EOCS after each; one that is not read then is an overrun.
+/// EOC comes with the last conversion of the group, or with EOCS after each; one that is not read
+/// then is an overrun.
 #[test]
 fn a_group_ends_once_or_each_time() {
     let (mut bench, began) = set_up(0);
@@ -48,7 +52,7 @@ fn a_group_ends_once_or_each_time() {
 
 /// CONT: the group begins anew without a pause.
 #[test]
-fn it_goes_on_and_on() {
+fn stm32f1_converts_continuously() {
     let (mut bench, began) = set_up(1 << 1);
     for turn in 1..4 {
         bench.advance(began + turn * 3 * ONE - 1);
@@ -78,7 +82,8 @@ fn there_are_inner_channels() {
     }
 }
 
-/// DMA2 stream 0 takes the results in a circle; without DDS no more than one turn, and then nothing is asked for.
+/// DMA2 stream 0 takes the results in a circle; without DDS no more than one turn, and then nothing
+/// is asked for.
 #[test]
 fn dma_takes_the_results() {
     const STREAM: u32 = 0x4002_6410;
@@ -136,7 +141,8 @@ fn a_timer_starts_it() {
     assert!(bench.try_write(ADC + 0x08, 1 | 1 << 28).is_err(), "TIM1_CC1");
 }
 
-/// Half of 168 MHz is more than the data sheet allows: it converts all the same, and the run says so.
+/// Half of 168 MHz is more than the data sheet allows: it converts all the same, and the run says
+/// so.
 #[test]
 fn a_clock_that_is_too_fast_is_passed_over_and_said() {
     let steps = [
@@ -154,7 +160,8 @@ fn a_clock_that_is_too_fast_is_passed_over_and_said() {
     assert_eq!(machine.tolerated(), [(said, 1)]);
 }
 
-/// The STM32F767 has the same converter (RM0410, section 15), with other triggers and another channel of the sensor, which are refused.
+/// The STM32F767 has the same converter (RM0410, section 15), with other triggers and another
+/// channel of the sensor, which are refused.
 #[test]
 fn the_stm32f767_converts_alike() {
     let mut bench = Bench::new("stm32f767");
@@ -182,7 +189,8 @@ const F1_ADC: u32 = 0x4001_2400;
 /// ADON, EXTTRIG by SWSTART, JEXTTRIG by JSWSTART.
 const F1_ON: u32 = 1 | 1 << 20 | 7 << 17 | 1 << 15 | 7 << 12;
 
-/// ADCCLK is an eighth of the core's; on, calibrated, and channel 3 with 13.5 clocks of sampling, so that a conversion takes 26.
+/// ADCCLK is an eighth of the core's; on, calibrated, and channel 3 with 13.5 clocks of sampling,
+/// so that a conversion takes 26.
 fn f1_set_up() -> Vec<Step> {
     vec![
         Step::Write(RCC_CFGR, 3 << 14),
@@ -231,8 +239,8 @@ fn the_stm32f1_converts_and_calibrates() {
     }
 }
 
-/// JDISCEN: each start converts one of the group, in its order, and JEOC comes with the last. A trigger of TIM2 during the calibration is lost,
-/// those after it start.
+/// JDISCEN: each start converts one of the group, in its order, and JEOC comes with the last. A
+/// trigger of TIM2 during the calibration is lost, those after it start.
 #[test]
 fn the_stm32f1_s_injected_group_goes_one_by_one() {
     const TIM2: u32 = 0x4000_0000;
@@ -268,7 +276,8 @@ fn the_stm32f1_s_injected_group_goes_one_by_one() {
     assert_eq!(kept, [0, 8, 0xe, 1024, 2048]);
 }
 
-/// Continuous conversions of 26 clocks of eight cycles, each moved by DMA: in some 21,000 cycles 101 of them.
+/// Continuous conversions of 26 clocks of eight cycles, each moved by DMA: in some 21,000 cycles
+/// 101 of them.
 #[test]
 fn the_stm32f1_s_conversions_go_by_dma() {
     const DMA1: u32 = 0x4002_0000;
@@ -295,9 +304,9 @@ fn the_stm32f1_s_conversions_go_by_dma() {
     assert_eq!(word(&*machine, KEPT + 0x100) & 0xffff, 1024);
 }
 
-/// What a program must not do, or no model has.
+/// Accesses that a program must not make, or that no model has.
 #[test]
-fn the_stm32f1_says_what_is_wrong() {
+fn stm32f1_refuses_mistakes_and_unmodelled_settings() {
     let too_soon = [Step::Write(F1_ADC + 0x08, F1_ON), Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22)];
     let watchdog = [Step::Write(F1_ADC + 0x04, 1 << 23)];
     let compare = [Step::Write(F1_ADC + 0x08, 1 | 1 << 20)];
@@ -328,7 +337,8 @@ fn the_stm32f1_says_at_the_end_that_its_clock_was_too_fast() {
     assert!(said.contains("at 32 MHz; the data sheet allows 14 MHz"), "{said}");
 }
 
-/// Half of PCLK is 24 MHz, too much; a quarter is 12 MHz. Channels 1 and 3 with 13.5 clocks of sampling: 26 clocks of four cycles each.
+/// Half of PCLK is 24 MHz, too much; a quarter is 12 MHz. Channels 1 and 3 with 13.5 clocks of
+/// sampling: 26 clocks of four cycles each.
 fn f0_set_up(configuration: u32) -> Bench {
     let mut bench = Bench::new("stm32f051");
     bench.bus.board.supply_v = 4.0;
@@ -374,7 +384,7 @@ fn the_stm32f0_converts_its_channels() {
     }
 }
 
-/// What is not read is overrun, or with WAIT waited for; CONT begins anew.
+/// An unread result is overrun, or with WAIT waited for; CONT begins anew.
 #[test]
 fn the_stm32f0_overruns_or_waits() {
     let mut bench = f0_set_up(0);
@@ -397,7 +407,7 @@ fn the_stm32f0_overruns_or_waits() {
 
 /// Inner channels are to be switched on; what has no model is said.
 #[test]
-fn the_stm32f0_says_what_is_wrong() {
+fn stm32f0_refuses_mistakes_and_unmodelled_settings() {
     let mut bench = f0_set_up(0);
     let late = bench.now + 1000;
     bench.advance(late);
@@ -422,8 +432,8 @@ fn the_stm32f0_says_what_is_wrong() {
     assert!(bench.bus.events.tolerated()[0].0.contains("at 24 MHz"));
 }
 
-/// RM0008, section 11.3.3: the second converter of the STM32F103 has channels 16 and 17 at VSS, no DMA, and the first one's interrupt, which stays
-/// as long as either asks for it.
+/// RM0008, section 11.3.3: the second converter of the STM32F103 has channels 16 and 17 at VSS, no
+/// DMA, and the first one's interrupt, which stays as long as either asks for it.
 #[test]
 fn the_stm32f103_has_a_second_converter() {
     const SECOND: u32 = F1_ADC + 0x400;
@@ -456,8 +466,8 @@ fn the_stm32f103_has_a_second_converter() {
     assert!(bench.try_write(F1_ADC + 0x04, 6 << 16).is_err(), "DUALMOD");
 }
 
-/// RM0090, sections 13.3.9, 13.6 and 13.13.6: TIM2's TRGO starts the STM32F4's injected group one by one, offsets are taken off, and results stand left,
-/// behind a sign.
+/// RM0090, sections 13.3.9, 13.6 and 13.13.6: TIM2's TRGO starts the STM32F4's injected group one
+/// by one, offsets are taken off, and results stand left, behind a sign.
 #[test]
 fn the_stm32f4_s_injected_group_by_a_timer() {
     const TIM2: u32 = 0x4000_0000;

@@ -22,7 +22,7 @@ const QUARTER: u32 = 3 << 16;
 /// Cycles of a conversion with 2.5 clocks of sampling at that clock.
 const ONE: u64 = 60;
 
-/// Inputs 1 to 6 at so many eighths of the supply; calibrated and on, with a quarter of HCLK.
+/// Inputs 1 to 6 at 1 to 6 eighths of the supply; calibrated and on, with a quarter of HCLK.
 fn set_up() -> Bench {
     let mut bench = Bench::new("stm32l4r5");
     bench.bus.board.supply_v = 4.0;
@@ -55,7 +55,7 @@ fn start(bench: &mut Bench) -> u64 {
 
 /// The regulator and DEEPPWD, before all else.
 #[test]
-fn it_needs_its_regulator() {
+fn converter_needs_its_regulator() {
     let mut bench = Bench::new("stm32l4r5");
     bench.write(CCR, QUARTER);
     let says = |bench: &mut Bench, value: u32, words: &str| {
@@ -74,7 +74,8 @@ fn it_needs_its_regulator() {
     says(&mut bench, 0, "while ADEN is set");
 }
 
-/// Six ranks in SQR1 and SQR2, their times by SMPRx, EOC after each, EOS after the last; the interrupt goes with DR.
+/// Six ranks in SQR1 and SQR2, their times by SMPRx, EOC after each, EOS after the last; the
+/// interrupt goes with DR.
 #[test]
 fn ranks_come_one_after_the_other() {
     let mut bench = set_up();
@@ -116,7 +117,7 @@ fn resolution_and_smpplus_change_its_time() {
 
 /// OVSR, OVSS: eight conversions, their sum by two; EOC comes with the last.
 #[test]
-fn it_oversamples() {
+fn converter_oversamples() {
     let mut bench = set_up();
     bench.write(SQR1, 3 << 6);
     bench.write(CFGR2, 1 | 2 << 2 | 1 << 5);
@@ -175,7 +176,8 @@ fn a_timer_starts_it() {
     }
 }
 
-/// ADCSEL: SYSCLK, here the MSI's 4 MHz, by PRESC 2: so many clocks of the core; what the program's own registers say is what counts.
+/// ADCSEL selects SYSCLK, here the MSI's 4 MHz, by PRESC 2. The clocks of the core that count are
+/// those of the program's own registers.
 #[test]
 fn its_clock_may_be_rcc_s() {
     const CCIPR: u32 = 0x4002_1088;

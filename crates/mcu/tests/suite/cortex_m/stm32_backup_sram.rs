@@ -44,7 +44,7 @@ fn a_system_reset_leaves_it() {
 
 /// It is written with the clock and the leave of the power control, and read with the clock.
 #[test]
-fn it_needs_its_clock_and_leave_to_write() {
+fn backup_sram_needs_its_clock_and_leave_to_write() {
     let ends = |steps: &[Step], lenient: bool| {
         let mut machine = machine("stm32f407", steps);
         machine.set_lenient(lenient);

@@ -1,5 +1,7 @@
-//! TIM1's channels with complements: control bits with preload and dead times (RM0090, sections 17.3.11, 17.3.14, 17.4.2 and 17.4.18; the
-//! STM32F103's is the same, RM0008 chapter 14).
+//! Complementary channels of TIM1: control bits with preload, and dead times.
+//!
+//! Source: RM0090, sections 17.3.11, 17.3.14, 17.4.2 and 17.4.18. The STM32F103's is the same:
+//! RM0008 chapter 14.
 
 use super::stm32_peripherals::Bench;
 
@@ -41,8 +43,8 @@ fn levels(bench: &Bench) -> [Option<bool>; 2] {
     })
 }
 
-/// CCxE, CCxNE and OCxM wait for COMG, whose flag interrupts as the trigger's does; the polarity does not wait, nor does the fourth channel,
-/// nor anything once CCPC is clear.
+/// CCxE, CCxNE and OCxM wait for COMG, whose flag interrupts as the trigger's does; the polarity
+/// does not wait, nor does the fourth channel, nor anything once CCPC is clear.
 #[test]
 fn control_bits_wait_for_a_commutation() {
     let mut bench = bench();
@@ -83,7 +85,8 @@ fn a_trigger_commutates() {
     }
 }
 
-/// Each output becomes active a dead time after the reference's edge, and inactive with it: 10 periods of tDTS, which CKD makes twice as long.
+/// Each output becomes active a dead time after the reference's edge, and inactive with it: 10
+/// periods of tDTS, which CKD makes twice as long.
 #[test]
 fn a_dead_time_is_between_the_outputs() {
     for (setting, clocks) in [(10, 10), (2 << 6 | 3, 134), (6 << 5 | 1, 264), (7 << 5 | 2, 544)] {

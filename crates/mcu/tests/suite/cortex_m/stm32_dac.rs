@@ -6,7 +6,8 @@ use mcu::ClockUpdate;
 
 const DAC: u32 = 0x4000_7400;
 
-/// RM0090 sections 14.3.3 to 14.3.5 and 14.5: DOR one clock of APB1 after the holding register; VREF+ * DOR / 4096; the alignments.
+/// RM0090 sections 14.3.3 to 14.3.5 and 14.5: DOR one clock of APB1 after the holding register;
+/// VREF+ * DOR / 4096; the alignments.
 #[test]
 fn a_written_value_is_put_out() {
     let mut bench = Bench::new("stm32f407");
@@ -41,7 +42,8 @@ fn a_written_value_is_put_out() {
     assert_eq!(bench.bus.board.analog_v(4, bench.now), 0.0);
 }
 
-/// RM0090 section 14.3.6: one clock of APB1 after a trigger by software, three after one by a timer (TSEL 0: TIM6).
+/// RM0090 section 14.3.6: one clock of APB1 after a trigger by software, three after one by a timer
+/// (TSEL 0: TIM6).
 #[test]
 fn a_trigger_puts_it_out() {
     const TIM6: u32 = 0x4000_1000;
@@ -71,7 +73,8 @@ fn a_trigger_puts_it_out() {
     assert!(bench.try_write(DAC, 1 | 1 << 6).is_err(), "noise");
 }
 
-/// TIM6 triggers DAC channel 1, whose values DMA1 stream 5, channel 7, brings from memory over and over.
+/// TIM6 triggers DAC channel 1, whose values DMA1 stream 5, channel 7, brings from memory over and
+/// over.
 #[test]
 fn dma_plays_a_waveform() {
     const STREAM: u32 = 0x4002_6010 + 5 * 24;
@@ -90,7 +93,8 @@ fn dma_plays_a_waveform() {
     let mut machine = machine("stm32f407", &steps);
     machine.board_mut().supply_v = 4.096;
     let seen = run(&mut *machine, 1_000);
-    // After the first trigger, which finds nothing there, each value is put out 100 cycles after the one before it.
+    // After the first trigger, which finds nothing there, each value is put out 100 cycles after
+    // the one before it.
     let steps: Vec<_> =
         seen.volts.iter().map(|(_, volts, _)| volts.map(|volts| (volts * 1e3).round() as u32)).collect();
     let codes = [0, 0x100, 0x200, 0x300, 0x400, 0x100, 0x200].map(Some);
@@ -111,7 +115,8 @@ fn an_underrun_interrupts() {
     assert_eq!((bench.read(DAC + 0x34), bench.bus.requests), (0, 0));
 }
 
-/// RM0432, DAC_CR: TEN at bit 1, TSEL of four bits, 0 for the software; TIM15 is 8. The outputs are inputs 9 and 10 of the converter.
+/// RM0432, DAC_CR: TEN at bit 1, TSEL of four bits, 0 for the software; TIM15 is 8. The outputs are
+/// inputs 9 and 10 of the converter.
 #[test]
 fn the_stm32l4_has_other_fields() {
     const TIM15: u32 = 0x4001_4000;
@@ -150,7 +155,8 @@ fn the_stm32l4_has_other_fields() {
     assert!(Bench::new("stm32f407").try_write(DAC + 0x3c, 0).is_err(), "MCR is the STM32L4's");
 }
 
-/// DMAMUX's request 6 is channel 1's: TIM6 (TSEL 5) triggers it, and channel 1 of DMA1 brings the values.
+/// DMAMUX's request 6 is channel 1's: TIM6 (TSEL 5) triggers it, and channel 1 of DMA1 brings the
+/// values.
 #[test]
 fn dma_plays_a_waveform_on_the_stm32l4() {
     const CHANNEL: u32 = 0x4002_0008;

@@ -3,7 +3,7 @@
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
 
-/// Where results are kept, apart from what is moved.
+/// First address of results, apart from the moved data.
 const RESULT: u32 = KEPT + 0x400;
 /// NVIC_ISPR0.
 const PENDING: u32 = 0xe000_e200;
@@ -17,7 +17,8 @@ fn words(machine: &dyn mcu::Mcu, address: u32, count: u32) -> Vec<u32> {
     (0..count).map(|index| word(machine, address + 4 * index)).collect()
 }
 
-/// RM0008 section 13.3.3, "Memory-to-memory mode": no request is waited for; flags and interrupt at the half and at the end.
+/// RM0008 section 13.3.3, "Memory-to-memory mode": no request is waited for; flags and interrupt at
+/// the half and at the end.
 #[test]
 fn a_channel_copies_memory() {
     for (target, irq) in [("stm32f103", 11), ("stm32f100", 11), ("stm32f051", 9)] {
@@ -71,7 +72,8 @@ fn items_are_widened_and_cut() {
     assert_eq!(copy(0b10_01), [0x0000_b1b0, 0x0000_b3b2]);
 }
 
-/// The times that `peripherals/st/dma` gives: arbitration and address 2, memory 2; write 1 and 2; acknowledge 1.
+/// The times that `peripherals/st/dma` gives: arbitration and address 2, memory 2; write 1 and 2;
+/// acknowledge 1.
 #[test]
 fn an_item_takes_its_time() {
     let mut bench = Bench::new("stm32f103");
@@ -79,7 +81,8 @@ fn an_item_takes_its_time() {
     bench.write(F1 + 8 + 8, KEPT);
     bench.write(F1 + 8, 1 << 14 | 1);
     assert_eq!(bench.bus.due, bench.now + 4);
-    // 40 items of 4 + 3 + 1 cycles: the last but one is written before 39 * 8 cycles are over, the last after that.
+    // 40 items of 4 + 3 + 1 cycles: the last but one is written before 39 * 8 cycles are over, the
+    // last after that.
     let steps = |turns| {
         [
             Step::Write(F1 + 8 + 4, 1_000),
@@ -102,7 +105,8 @@ fn an_item_takes_its_time() {
     assert!(cycles > 3_000 && items.abs_diff(cycles / 8) <= 1, "{items} items in {cycles} cycles");
 }
 
-/// RM0090 section 10.3.8: memory to memory by the FIFO; the stream switches itself off, and begins with the same number again.
+/// RM0090 section 10.3.8: memory to memory by the FIFO; the stream switches itself off, and begins
+/// with the same number again.
 #[test]
 fn a_stream_copies_memory() {
     let setup = 2 << 13 | 2 << 11 | 1 << 10 | 1 << 9 | 2 << 6 | 1 << 4 | 1;
@@ -131,7 +135,8 @@ fn a_stream_copies_memory() {
     assert_eq!(words(&*machine, KEPT + 0x100, 3), [0x3333_3333, 0x2222_2222, 0]);
 }
 
-/// RM0090 section 10.3.18 and 2.3.1: nothing answers a DMA controller in the CCM, and flash is not written so.
+/// RM0090 section 10.3.18 and 2.3.1: nothing answers a DMA controller in the CCM, and flash is not
+/// written so.
 #[test]
 fn an_error_switches_a_stream_off() {
     for place in [0x1000_0000, 0x0800_8000, 0x3000_0000] {
@@ -215,7 +220,8 @@ fn characters_are_received_in_a_circle() {
     assert!(machine.uart_receive("USART2", b"abcdef"));
     run(&mut *machine, 20_000);
     assert_eq!(word(&*machine, KEPT).to_le_bytes(), *b"efcd");
-    // HISR: HTIF5 and TCIF5; two of the second turn are left; nothing waits in the USART, whose line is idle.
+    // HISR: HTIF5 and TCIF5; two of the second turn are left; nothing waits in the USART, whose
+    // line is idle.
     assert_eq!(words(&*machine, RESULT, 3), [0x30 << 6, 2, 0xc0 | 1 << 4]);
 }
 
@@ -272,7 +278,8 @@ fn a_timer_asks_for_data() {
     assert_eq!(words(&*machine, RESULT, 3), [2, 199, 299]);
 }
 
-/// RM0432 section 12: DMAMUX gives channel 3 of DMA1 the request of USART2's transmitter, 27; without it nothing is moved.
+/// RM0432 section 12: DMAMUX gives channel 3 of DMA1 the request of USART2's transmitter, 27;
+/// without it nothing is moved.
 #[test]
 fn a_multiplexer_gives_channels_their_requests() {
     for (request, sent) in [(27, &b"hey!"[..]), (26, b"")] {
@@ -302,7 +309,8 @@ fn a_multiplexer_gives_channels_their_requests() {
     assert!(bench.try_write(0x4002_0900, 1 << 16).is_err(), "the generator");
 }
 
-/// RM0410 sections 8 and 2.1: streams of the STM32F767 reach the DTCM, which is where the words are, but not the ITCM.
+/// RM0410 sections 8 and 2.1: streams of the STM32F767 reach the DTCM, which is where the words
+/// are, but not the ITCM.
 #[test]
 fn the_stm32f7_has_streams() {
     for (place, flags) in [(KEPT + 0x100, 0x30), (0x100, 1 << 3)] {
@@ -330,8 +338,9 @@ fn the_stm32f7_has_streams() {
     assert_eq!(bench.read(F4 + 0x10), 11 << 25, "CHSEL has four bits");
 }
 
-/// RM0090 section 2.1: words that the core copies in SRAM1 while a stream copies there, too, take longer by a cycle for some of the stream's
-/// accesses; in the CCM, which is at the core's own bus, and without the stream, they do not.
+/// RM0090 section 2.1: words that the core copies in SRAM1 while a stream copies there, too, take
+/// longer by a cycle for some of the stream's accesses; in the CCM, which is at the core's own bus,
+/// and without the stream, they do not.
 #[test]
 fn the_core_and_a_stream_wait_for_each_other() {
     let cycles = |place: u32, moved: u32| {
@@ -361,9 +370,9 @@ fn the_core_and_a_stream_wait_for_each_other() {
     assert!(beside <= alone + 2, "{alone}, {beside}");
 }
 
-/// What would be silently wrong is refused.
+/// Settings that would be silently wrong are refused.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     let mut bench = Bench::new("stm32f407");
     assert!(bench.try_write(F4 + 0x10, 2 << 6 | 1).is_err(), "memory to memory without the FIFO");
     assert!(bench.try_write(F4 + 0x10, 1 << 5 | 1).is_err(), "PFCTRL");
@@ -371,7 +380,8 @@ fn what_is_not_modelled_is_refused() {
     assert!(bench.try_write(F4 + 0x10, 1).is_err(), "the FIFO with requests");
 }
 
-/// RM0008, table 78: which channel of DMA1 TIM1's update, by EGR, and matches of its four channels ask; by it ARR is read.
+/// RM0008, table 78: which channel of DMA1 TIM1's update, by EGR, and matches of its four channels
+/// ask; by it ARR is read.
 #[test]
 fn requests_of_tim1_of_the_stm32f103() {
     const TIM1: u32 = 0x4001_2c00;

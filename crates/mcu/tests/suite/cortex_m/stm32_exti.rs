@@ -5,7 +5,8 @@ use mcu::{Image, Mcu, Pin, Segment, Stop, Until, new_machine};
 
 const UNTIL: Until = Until { cycles: Some(100_000), addresses: Vec::new() };
 
-/// A machine at the start of a program that has line 1 of EXTI, at PA1, in `registers`, waits with WFE and then sleeps with r5 = 1.
+/// A machine at the start of a program that has line 1 of EXTI, at PA1, in `registers`, waits with
+/// WFE and then sleeps with r5 = 1.
 fn machine(name: &str, registers: &str) -> Box<dyn Mcu> {
     let source = format!(
         ".global _start\n_start: .word 0x20001000, start + 1\n.space 0x38

@@ -21,7 +21,8 @@ fn half(machine: &dyn Mcu, address: u32) -> u16 {
         .fold(0, |word, byte| word << 8 | u16::from(*byte))
 }
 
-/// PM0075 section 2.3.3 and 2.3.4, RM0091 section 3.2.2: a page, halfwords in it, one of which is not erased.
+/// PM0075 section 2.3.3 and 2.3.4, RM0091 section 3.2.2: a page, halfwords in it, one of which is
+/// not erased.
 #[test]
 fn pages_are_erased_and_programmed() {
     const FLASH: u32 = 0x4002_2000;
@@ -61,7 +62,8 @@ fn pages_are_erased_and_programmed() {
     }
 }
 
-/// RM0090 section 3.6: sector 2 at 32 bits, a word, and the time of both; what is in the wrong order is an error.
+/// RM0090 section 3.6: sector 2 at 32 bits, a word, and the time of both; what is in the wrong
+/// order is an error.
 #[test]
 fn sectors_are_erased_and_programmed() {
     const FLASH: u32 = 0x4002_3c00;
@@ -102,7 +104,8 @@ fn sectors_are_erased_and_programmed() {
     assert_eq!(words, [u32::MAX, 0x1234_5678, u32::MAX, u32::MAX, 0xffff_ff33]);
 }
 
-/// RM0410 section 3.3: sector 1 of 32 kB in one bank, a word; ERSERR, PGPERR; what OPTCR and OPTCR1 read.
+/// RM0410 section 3.3: sector 1 of 32 kB in one bank, a word; ERSERR, PGPERR; what OPTCR and OPTCR1
+/// read.
 #[test]
 fn sectors_of_the_f7_are_twice_as_large() {
     const FLASH: u32 = 0x4002_3c00;

@@ -1,4 +1,6 @@
-//! The flash of the STM32L4+: double words, pages and banks, and what goes on beside them (RM0432, section 3).
+//! Flash of the STM32L4+ (RM0432, section 3).
+//!
+//! It has double words, pages and banks, and operations beside the core.
 
 use super::programs;
 use super::steps::{KEPT, Step, machine, run, word};
@@ -84,7 +86,8 @@ fn flags(bench: &mut Bench) -> u32 {
     flags
 }
 
-/// Code in bank 1 erases a page there and programs a double word: it stands still meanwhile, and finds BSY clear. Nothing else has changed.
+/// Code in bank 1 erases a page there and programs a double word: it stands still meanwhile, and
+/// finds BSY clear. Nothing else has changed.
 #[test]
 fn code_waits_for_its_own_bank() {
     let mut steps = begin();
@@ -120,8 +123,8 @@ fn code_waits_for_its_own_bank() {
     assert_eq!(words, [0x11ff_ffff, u32::MAX, 0x1234_5678, 0x9abc_def0, u32::MAX, 0xffff_ff44]);
 }
 
-/// Section 3.3.6: code in bank 1 goes on beside an operation in bank 2, with BSY set; a read of bank 2 waits for its end, and so does a
-/// write of FLASH_CR. The end interrupts.
+/// Section 3.3.6: code in bank 1 goes on beside an operation in bank 2, with BSY set; a read of
+/// bank 2 waits for its end, and so does a write of FLASH_CR. The end interrupts.
 #[test]
 fn code_goes_on_beside_the_other_bank() {
     let mut steps = begin();
@@ -164,7 +167,8 @@ fn code_goes_on_beside_the_other_bank() {
     assert_eq!(kept[13..], [1 << 30 | EOPIE, 2]);
 }
 
-/// Code in RAM goes on beside both banks, until an interrupt wants its vector from one of them, whose handler is in RAM, too.
+/// Code in RAM goes on beside both banks, until an interrupt wants its vector from one of them,
+/// whose handler is in RAM, too.
 #[test]
 fn code_in_ram_goes_on_until_a_vector_is_needed() {
     let source = "
@@ -230,7 +234,8 @@ fn code_in_ram_goes_on_until_a_vector_is_needed() {
     assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (until_tick, 1), "the handler, BSY clear");
 }
 
-/// Code that reads nothing of its bank waits for its own instructions: the count begins when the page is erased.
+/// Code that reads nothing of its bank waits for its own instructions: the count begins when the
+/// page is erased.
 #[test]
 fn instructions_wait_for_their_bank() {
     let source = "
@@ -261,9 +266,10 @@ fn instructions_wait_for_their_bank() {
     assert!(counted > 100, "{counted}");
 }
 
-/// A double word is two words of one aligned pair; what is not all ones can be made zero alone. Each error has its flag.
+/// A double word is two words of one aligned pair; what is not all ones can be made zero alone.
+/// Each error has its flag.
 #[test]
-fn what_is_wrong_has_a_flag() {
+fn each_programming_error_sets_its_flag() {
     let all = u32::MAX;
     let mut bench = unlocked();
     assert_eq!(store(&mut bench, HERE, 4, 1, all), FlashChange::Kept);
@@ -294,7 +300,8 @@ fn what_is_wrong_has_a_flag() {
     assert!(bench.bus.flash_store(&busy, bench.now, None).is_err(), "a store while it is busy");
     bench.advance(until);
     assert_eq!(bench.read(SR), 0);
-    // An error that stays is in the way of the next operation; OPERR and the interrupt come with ERRIE.
+    // An error that stays is in the way of the next operation; OPERR and the interrupt come with
+    // ERRIE.
     bench.write(CR, PG | ERRIE);
     store(&mut bench, HERE + 4, 4, 1, all);
     assert_eq!((bench.read(SR), bench.bus.requests), (PGAERR | OPERR, 1 << 4));
@@ -314,9 +321,9 @@ fn what_is_wrong_has_a_flag() {
     assert_eq!(flags(&mut bench), PGSERR);
 }
 
-/// What the model does not have stops the run.
+/// Settings without a model stop the run.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     let mut bench = unlocked();
     for (register, value) in [
         (FLASH + 0x04, 0x0415_2637),
@@ -343,7 +350,8 @@ fn what_is_not_modelled_is_refused() {
     assert!(bench.try_write(KEYR, KEYS[1]).is_err(), "a wrong key");
 }
 
-/// Its time is told in cycles of the core's clock, which must stay: this program goes from the MSI to the HSI16 meanwhile.
+/// Its time is told in cycles of the core's clock, which must stay: this program goes from the MSI
+/// to the HSI16 meanwhile.
 #[test]
 fn the_clock_must_stay_while_it_is_busy() {
     let source = "
@@ -371,10 +379,11 @@ fn the_clock_must_stay_while_it_is_busy() {
     assert!(fault.to_string().contains("clock was changed while the flash was busy"), "{fault}");
 }
 
-/// A page or a bank that is being erased, or a double word that is being programmed, stays half done where the supply or a reset cuts it off,
-/// in either bank; after its end nothing happens to it.
+/// A page or a bank that is being erased, or a double word that is being programmed, stays half
+/// done where the supply or a reset cuts it off, in either bank; after its end nothing happens to
+/// it.
 #[test]
-fn what_is_cut_off_is_torn() {
+fn erase_or_program_cut_off_by_power_stays_half_done() {
     for (place, cr) in [(HERE, page(8, 0)), (THERE, page(3, BKER)), (THERE, MER2)] {
         let mut steps = begin();
         steps.extend([

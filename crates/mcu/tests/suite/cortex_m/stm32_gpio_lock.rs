@@ -10,7 +10,8 @@ struct Port {
     clock: (u32, u32),
     base: u32,
     lock: u32,
-    /// Registers with what all pins have there after the lock, where pins 1 and 9 are locked and all ones are written.
+    /// Registers with what all pins have there after the lock, where pins 1 and 9 are locked and
+    /// all ones are written.
     registers: [(u32, u32); 2],
 }
 

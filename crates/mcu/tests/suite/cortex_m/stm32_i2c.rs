@@ -1,8 +1,10 @@
-//! The I2C interface of the STM32F1 and F4 as a master: RM0090 section 27.3.3, figures "Transfer sequence diagram for master transmitter"
-//! and "receiver".
+//! I2C interface of the STM32F1 and F4 as a master.
+//!
+//! Source: RM0090 section 27.3.3, figures "Transfer sequence diagram for master transmitter" and
+//! "receiver".
 
 use super::stm32_peripherals::Bench;
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 
 const I2C: u32 = 0x4000_5400;
 const CR1: u32 = I2C;
@@ -102,7 +104,8 @@ fn bytes_are_sent() {
     assert_eq!(log(&mut bench), ["3cW", "11", "22", "STOP"]);
 }
 
-/// One byte: ACK is clear and STOP set before it is there; two with POS; three with BTF, as section 27.3.3 says.
+/// One byte: ACK is clear and STOP set before it is there; two with POS; three with BTF, as section
+/// 27.3.3 says.
 #[test]
 fn bytes_are_received() {
     let mut one = bench("stm32f407");

@@ -1,7 +1,9 @@
-//! The I2C interface of the STM32F0, F7 and L4 as a master: RM0091 section 26.4.8, "I2C master mode".
+//! I2C interface of the STM32F0, F7 and L4 as a master.
+//!
+//! Source: RM0091 section 26.4.8, "I2C master mode".
 
 use super::stm32_peripherals::Bench;
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 
 const I2C: u32 = 0x4000_5400;
 const CR1: u32 = I2C;
@@ -88,7 +90,8 @@ fn bytes_are_sent() {
     assert_eq!(log(&mut bench), ["3cW", "11", "22", "STOP"]);
 }
 
-/// A register's number, then a repeated START and two bytes: TC holds the bus; the last byte is not acknowledged.
+/// A register's number, then a repeated START and two bytes: TC holds the bus; the last byte is not
+/// acknowledged.
 #[test]
 fn a_register_is_read() {
     let mut bench = bench("stm32l4r5");
@@ -135,7 +138,7 @@ fn the_bus_is_held() {
 }
 
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_are_refused() {
     for (target, address, value) in
         [("stm32f051", CR1, 1 << 20), ("stm32f051", CR2, 1 << 11), ("stm32f051", I2C + 0x14, 1)]
     {

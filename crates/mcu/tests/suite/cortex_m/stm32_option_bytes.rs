@@ -73,7 +73,7 @@ fn program(bench: &mut Bench, address: u32, value: u32) -> u32 {
     bench.read(SR)
 }
 
-/// What loads them anew on every part.
+/// Resets by power, which loads the option bytes anew on every part.
 fn power_on(bench: &mut Bench) {
     bench.bus.reset();
 }
@@ -99,8 +99,8 @@ fn they_read_as_delivered() {
     }
 }
 
-/// The controller makes the complement; what is written counts once it is loaded: on the F1 with every reset (PM0075 section 2.5), on the
-/// F0 at power-on and with OBL_LAUNCH (RM0091 section 4).
+/// The controller makes the complement; what is written counts once it is loaded: on the F1 with
+/// every reset (PM0075 section 2.5), on the F0 at power-on and with OBL_LAUNCH (RM0091 section 4).
 #[test]
 fn they_count_once_they_are_loaded() {
     for (target, rdp, obr, protected) in PARTS {
@@ -141,7 +141,7 @@ fn a_byte_that_does_not_match_is_an_error() {
 
 /// SR says it where a byte is not erased; what has not been unlocked, and words, are faults.
 #[test]
-fn what_is_out_of_order_changes_nothing() {
+fn programming_out_of_order_changes_nothing() {
     for (target, _, obr, _) in PARTS {
         let mut bench = Bench::new(target);
         assert!(bench.try_write(OPTKEYR, KEYS[0]).is_err(), "{target}: KEYR comes first");
@@ -171,7 +171,7 @@ fn refused(bench: &mut Bench, address: u32, value: u32) -> String {
     fault.to_string()
 }
 
-/// What the machine does not have is refused where it would be programmed.
+/// Settings without a model are refused when they are programmed.
 #[test]
 fn settings_without_a_model_are_refused() {
     for (target, rdp, _, protected) in PARTS {
@@ -219,9 +219,10 @@ fn a_part_does_not_begin_with_them() {
     }
 }
 
-/// RM0091 section 3.3.2, PM0075 section 2.4.2: a bit for four pages of 1 kB; read protection of the F1 takes the first four.
+/// RM0091 section 3.3.2, PM0075 section 2.4.2: a bit for four pages of 1 kB; read protection of the
+/// F1 takes the first four.
 #[test]
-fn what_is_protected_is_not_written() {
+fn protected_pages_are_not_written() {
     const PLACE: u32 = 0x0800_2000;
     for (target, _, _, protected) in PARTS {
         let mut bench = unlocked(target);
@@ -278,8 +279,9 @@ fn bytes(machine: &dyn Mcu, address: u32) -> [u8; 2] {
     bytes
 }
 
-/// ST's HAL, stm32f0xx_hal_flash_ex.c: HAL_FLASHEx_OBProgram with OPTIONBYTE_WRP, then HAL_FLASH_OB_Launch. The program begins anew, with
-/// OBLRSTF set (RM0091 section 6.4.10), and its first sector is protected.
+/// ST's HAL, stm32f0xx_hal_flash_ex.c: HAL_FLASHEx_OBProgram with OPTIONBYTE_WRP, then
+/// HAL_FLASH_OB_Launch. The program begins anew, with OBLRSTF set (RM0091 section 6.4.10), and its
+/// first sector is protected.
 #[test]
 fn the_hal_protects_a_sector_and_launches() {
     const PLACE: u32 = 0x0800_0f00;
@@ -345,7 +347,8 @@ fn they_take_their_time() {
     assert!((kept[3] - kept[2]).abs_diff(clock_hz * 52 / 1_000_000) < 100, "{kept:?}");
 }
 
-/// They outlive the supply; what is being written when it goes is torn, and an error when it is loaded.
+/// They outlive the supply; what is being written when it goes is torn, and an error when it is
+/// loaded.
 #[test]
 fn they_are_not_volatile() {
     for (target, rdp, obr, protected) in PARTS {

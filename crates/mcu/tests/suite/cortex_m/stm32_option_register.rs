@@ -46,9 +46,10 @@ fn program(bench: &mut Bench, value: u32) {
     wait(bench);
 }
 
-/// RM0090 section 3.7.2: OPTLOCK, which OPTKEYR alone opens; what OPTSTRT has stored comes back with each reset, and nothing else.
+/// RM0090 section 3.7.2: OPTLOCK, which OPTKEYR alone opens; what OPTSTRT has stored comes back
+/// with each reset, and nothing else.
 #[test]
-fn what_was_stored_is_loaded() {
+fn stored_options_are_loaded_at_each_reset() {
     for (target, delivered) in [
         ("stm32f401", DELIVERED),
         ("stm32f407", DELIVERED),
@@ -79,7 +80,8 @@ fn what_was_stored_is_loaded() {
     }
 }
 
-/// ST's HAL, stm32f4xx_hal_flash_ex.c, writes parts of OPTCR: FLASH_OB_EnableWRP, FLASH_OB_RDP_LevelConfig, HAL_FLASH_OB_Launch.
+/// ST's HAL, stm32f4xx_hal_flash_ex.c, writes parts of OPTCR: FLASH_OB_EnableWRP,
+/// FLASH_OB_RDP_LevelConfig, HAL_FLASH_OB_Launch.
 #[test]
 fn the_hal_writes_parts_of_the_register() {
     let mut bench = unlocked("stm32f407");
@@ -91,7 +93,8 @@ fn the_hal_writes_parts_of_the_register() {
     assert_eq!(bench.read(OPTCR), 0x0ff7_55ed);
 }
 
-/// RM0090 section 3.7.4; RM0402 section 3.6.4: everything cannot be erased while a sector is protected.
+/// RM0090 section 3.7.4; RM0402 section 3.6.4: everything cannot be erased while a sector is
+/// protected.
 #[test]
 fn a_protected_sector_is_not_written() {
     let mut bench = unlocked("stm32f407");
@@ -145,7 +148,7 @@ fn a_program_protects_a_sector() {
     assert_eq!(word(&*machine, PLACE), 0x4433_2211);
 }
 
-/// What the machine does not have is refused where it would be stored.
+/// Settings without a model are refused when they are stored.
 #[test]
 fn settings_without_a_model_are_refused() {
     for (target, value, what) in [

@@ -57,7 +57,8 @@ fn program(bench: &mut Bench) {
     assert_eq!((bench.read(CR), bench.read(SR)), (0, 0), "OPTSTRT goes back");
 }
 
-/// Section 3.4.3: what is stored counts when it is loaded, at power-on or for OBL_LAUNCH; what is not stored is gone after any reset.
+/// Section 3.4.3: what is stored counts when it is loaded, at power-on or for OBL_LAUNCH; what is
+/// not stored is gone after any reset.
 #[test]
 fn they_count_once_they_are_loaded() {
     let mut bench = unlocked();
@@ -83,7 +84,8 @@ fn they_count_once_they_are_loaded() {
     }
 }
 
-/// Section 3.4.2: OPTLOCK closes with LOCK, and opens by its keys alone; OPTSTRT and OBL_LAUNCH do nothing while it is closed.
+/// Section 3.4.2: OPTLOCK closes with LOCK, and opens by its keys alone; OPTSTRT and OBL_LAUNCH do
+/// nothing while it is closed.
 #[test]
 fn locks_close() {
     let mut bench = unlocked();
@@ -101,7 +103,8 @@ fn locks_close() {
     assert!(bench.try_write(OPTKEYR, OPTKEYS[1]).is_err(), "a wrong key");
 }
 
-/// Areas A and B of both banks, whose first and last pages are in them; a bank with a protected page cannot be erased.
+/// Areas A and B of both banks, whose first and last pages are in them; a bank with a protected
+/// page cannot be erased.
 #[test]
 fn protected_pages_are_not_written() {
     let mut bench = unlocked();
@@ -136,7 +139,8 @@ fn protected_pages_are_not_written() {
     }
 }
 
-/// The same by a program, which loads them by OBL_LAUNCH; it finds the protection after the reset, of which RCC_CSR tells.
+/// The same by a program, which loads them by OBL_LAUNCH; it finds the protection after the reset,
+/// of which RCC_CSR tells.
 #[test]
 fn a_program_protects_a_page() {
     const PLACE: u32 = 0x0800_8000;
@@ -163,7 +167,7 @@ fn a_program_protects_a_page() {
     assert_eq!(word(&*machine, PLACE), 0x1234_5678);
 }
 
-/// What the machine does not have is refused where it would be stored.
+/// Settings without a model are refused when they are stored.
 #[test]
 fn settings_without_a_model_are_refused() {
     for (changed, what) in [
@@ -191,7 +195,8 @@ fn settings_without_a_model_are_refused() {
     assert!(fault.contains("read protection back"), "{fault}");
 }
 
-/// A supply that goes, or a reset that comes, while they are stored leaves what the model cannot begin with.
+/// A supply that goes, or a reset that comes, while they are stored leaves what the model cannot
+/// begin with.
 #[test]
 fn a_cut_while_they_are_stored() {
     let steps: Vec<Step> = KEYS

@@ -87,8 +87,8 @@ fn outputs_are_seen_and_inputs_follow_their_pulls() {
     assert_eq!(bench.read(GPIOD + 0x10), 1 << 13 | 1, "pin 0 is pulled up");
 }
 
-/// Drivers for several families write zero where the STM32L47x has ASCR; on a part without it that does nothing. RM0410, table 1: the
-/// STM32F767 has ports up to K.
+/// Drivers for several families write zero where the STM32L47x has ASCR; on a part without it that
+/// does nothing. RM0410, table 1: the STM32F767 has ports up to K.
 #[test]
 fn ports_take_the_reset_value_of_a_register_that_they_lack() {
     let mut bench = Bench::new("stm32l4r5");
@@ -145,8 +145,9 @@ fn characters_leave_the_usart_in_time() {
     assert!(bench.try_write(0x4000_4404, 1).is_err(), "the transmitter is off");
 }
 
-/// BRR counts what RCC chooses for the USART: here 139 periods of it a bit, ten bits a frame. CCIPR.USART2SEL, DCKCFGR2.USART2SEL:
-/// PCLK, SYSCLK, HSI, LSE; CFGR3.USART1SW: PCLK, SYSCLK, LSE, HSI. After a reset the cores of these parts run at 4, 16 and 8 MHz.
+/// BRR counts what RCC chooses for the USART: here 139 periods of it a bit, ten bits a frame.
+/// CCIPR.USART2SEL, DCKCFGR2.USART2SEL: PCLK, SYSCLK, HSI, LSE; CFGR3.USART1SW: PCLK, SYSCLK, LSE,
+/// HSI. After a reset the cores of these parts run at 4, 16 and 8 MHz.
 #[test]
 fn a_usart_has_the_clock_that_is_chosen_for_it() {
     let l4 = (0x4002_1088, 2, 0x4000_4400, [4e6, 4e6, 16e6, 32_768.0]);
@@ -201,7 +202,8 @@ fn a_timer_counts_up_and_interrupts() {
     assert_eq!(bench.bus.requests, 1 << 28);
 }
 
-/// RM0090 section 7.2: a USART has the clock of its bus, a timer twice that where the bus is slower than the core.
+/// RM0090 section 7.2: a USART has the clock of its bus, a timer twice that where the bus is slower
+/// than the core.
 #[test]
 fn a_divided_bus_slows_its_peripherals_down() {
     // USART2 and TIM2 on APB1, USART1 and TIM9 on APB2.
@@ -224,7 +226,8 @@ fn a_divided_bus_slows_its_peripherals_down() {
     }
 }
 
-/// RM0410 section 4.4: over-drive is ready when it is asked for; RM0090 section 21.4: the watchdog may be set up.
+/// RM0410 section 4.4: over-drive is ready when it is asked for; RM0090 section 21.4: the watchdog
+/// may be set up.
 #[test]
 fn power_control_and_watchdog() {
     let mut bench = Bench::new("stm32f767");
@@ -246,7 +249,8 @@ fn power_control_and_watchdog() {
     assert_eq!(bench.bus.due, 10_000 + 12_625);
 }
 
-/// RM0090 section 28: eight clocks of PCLK / 8, a byte that waits, and one that is lost because nobody takes it.
+/// RM0090 section 28: eight clocks of PCLK / 8, a byte that waits, and one that is lost because
+/// nobody takes it.
 #[test]
 fn spi_sends_and_receives() {
     const SPI1: u32 = 0x4001_3000;
@@ -279,7 +283,8 @@ fn spi_sends_and_receives() {
     assert_eq!(bench.read(SPI1 + 8), 0x02);
 }
 
-/// RM0091 section 28.5.9: a halfword is two bytes, four wait, RXNE from two on, with FRXTH from one, TXE up to two; all three families.
+/// RM0091 section 28.5.9: a halfword is two bytes, four wait, RXNE from two on, with FRXTH from
+/// one, TXE up to two; all three families.
 #[test]
 fn spi_with_fifos() {
     const SPI1: u32 = 0x4001_3000;
@@ -320,7 +325,8 @@ fn spi_with_fifos() {
     }
 }
 
-/// RM0090 section 13: an injected group of two, 84 clocks of sampling and 12 of conversion each, PCLK by 4.
+/// RM0090 section 13: an injected group of two, 84 clocks of sampling and 12 of conversion each,
+/// PCLK by 4.
 #[test]
 fn the_converter_converts_a_group() {
     const ADC: u32 = 0x4001_2000;

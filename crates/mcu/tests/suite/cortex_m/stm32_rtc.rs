@@ -19,7 +19,7 @@ mod f1 {
 
     /// At 1 MHz with a clock of 1 kHz: a period of it is 1,000 cycles. PRL 9: ten periods a count.
     #[test]
-    fn it_counts_and_interrupts() {
+    fn rtc_counts_and_interrupts() {
         let mut bench = Bench::new("stm32f103");
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 9), (0x18, 1), (0x1c, 0xffff), (0x20, 2), (0x24, 1)]);
@@ -42,7 +42,7 @@ mod f1 {
 
     /// It overflows; what is written outside configuration mode is not taken.
     #[test]
-    fn it_overflows() {
+    fn rtc_counter_overflows() {
         let mut bench = Bench::new("stm32f100");
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
         configured(&mut bench, &[(0x08, 0), (0x0c, 0), (0x18, 0xffff), (0x1c, 0xffff)]);
@@ -53,8 +53,8 @@ mod f1 {
         assert_eq!((bench.read(CRL) & 4, bench.bus.requests, bench.read(RTC + 0x1c)), (4, 1 << 3, 0));
     }
 
-    /// A program switches it on with the LSI (40 kHz), PRL 39,999: a count each second, of which the core has 8 million cycles; a reset by
-    /// software leaves it alone.
+    /// A program switches it on with the LSI (40 kHz), PRL 39,999: a count each second, of which
+    /// the core has 8 million cycles; a reset by software leaves it alone.
     #[test]
     fn a_program_sets_it_up() {
         const RCC: u32 = 0x4002_1000;
@@ -93,7 +93,8 @@ mod f4 {
     /// Cycles of a second: 1 MHz.
     const SECOND: u64 = 1_000_000;
 
-    /// On a clock of 1 kHz with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of 2023-12-31, a Sunday.
+    /// On a clock of 1 kHz with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of
+    /// 2023-12-31, a Sunday.
     fn bench() -> Bench {
         let mut bench = Bench::new("stm32f407");
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
@@ -175,7 +176,8 @@ mod f4 {
         }
     }
 
-    /// LSI, the reset values: a second is 128 * 256 periods of 32 kHz. Backup registers and calendar outlast a reset.
+    /// LSI, the reset values: a second is 128 * 256 periods of 32 kHz. Backup registers and
+    /// calendar outlast a reset.
     #[test]
     fn a_program_sets_it_up() {
         const RCC: u32 = 0x4002_3800;
@@ -198,8 +200,8 @@ mod f4 {
         }
     }
 
-    /// RM0090 section 7.3.20, RM0008 section 7.3.9, RM0432 section 6.4.29: once the clock is chosen it stays until the backup domain is
-    /// reset. embassy writes a zero over it.
+    /// RM0090 section 7.3.20, RM0008 section 7.3.9, RM0432 section 6.4.29: once the clock is chosen
+    /// it stays until the backup domain is reset. embassy writes a zero over it.
     #[test]
     fn its_clock_is_chosen_once() {
         for (target, bdcr) in
@@ -221,7 +223,7 @@ mod f4 {
     }
 
     #[test]
-    fn what_is_not_modelled_is_refused() {
+    fn unmodelled_settings_are_refused() {
         let mut bench = bench();
         for (offset, value) in [(8, 1 << 16), (0x2c, 1), (0x3c, 1), (0x40, 1), (0x44, 1 << 24), (0x4c, 0)] {
             assert!(bench.try_write(RTC + offset, value).is_err(), "{offset:#x}");
@@ -237,7 +239,8 @@ mod others {
     const ISR: u32 = RTC + 0x0c;
     const SECOND: u64 = 1_000_000;
 
-    /// On a clock of 1 kHz at 1 MHz, with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of 2023-12-31.
+    /// On a clock of 1 kHz at 1 MHz, with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of
+    /// 2023-12-31.
     fn bench(target: &str) -> Bench {
         let mut bench = Bench::new(target);
         bench.bus.update_clocks(ClockUpdate::Rtc { clock_hz: 1_000, in_reset: false }, 0);
@@ -251,7 +254,8 @@ mod others {
         bench
     }
 
-    /// Alarm A at the beginning of the minute, by its line of EXTI; the year ends; the last backup register is kept.
+    /// Alarm A at the beginning of the minute, by its line of EXTI; the year ends; the last backup
+    /// register is kept.
     #[test]
     fn an_alarm_interrupts() {
         for (target, exti, line, irq, last) in [

@@ -1,4 +1,6 @@
-//! The select line of the STM32's SPI as a master: RM0008, sections 25.3.1 and 25.3.10, RM0090, sections 28.3.1 and 28.3.10.
+//! Select line of the STM32's SPI as a master.
+//!
+//! Sources: RM0008, sections 25.3.1 and 25.3.10; RM0090, sections 28.3.1 and 28.3.10.
 
 use super::stm32_peripherals::Bench;
 use mcu::Pin;
@@ -19,7 +21,8 @@ fn pin(bench: &Bench, bit: u8) -> Option<bool> {
     bench.bus.board.is_driven("GPIOA", bit).then(|| bench.bus.board.pin("GPIOA", bit)).flatten()
 }
 
-/// An STM32F103 with PA4 and PA15 as alternate functions' outputs, or an STM32F407 with PA4 as SPI1's.
+/// An STM32F103 with PA4 and PA15 as alternate functions' outputs, or an STM32F407 with PA4 as
+/// SPI1's.
 fn bench(target: &str) -> Bench {
     let mut bench = Bench::new(target);
     if target == "stm32f407" {
@@ -56,7 +59,8 @@ fn nss_is_low_while_the_master_is_on() {
     assert_eq!((pin(&bench, 4), pin(&bench, 15)), (None, Some(false)));
 }
 
-/// Without SSOE the line is an input: low, another master has the bus, which switches this one off, until SR is read and CR1 written.
+/// Without SSOE the line is an input: low, another master has the bus, which switches this one off,
+/// until SR is read and CR1 written.
 #[test]
 fn a_low_nss_is_a_mode_fault() {
     let mut bench = bench("stm32f103");
@@ -82,7 +86,8 @@ fn a_low_nss_is_a_mode_fault() {
     assert!(said.contains("nobody drives it"), "{said}");
 }
 
-/// SSM: SSI is the line, but with SSOE no fault comes of it (libopencm3's dogm128 clears SSI so while it sends).
+/// SSM: SSI is the line, but with SSOE no fault comes of it (libopencm3's dogm128 clears SSI so
+/// while it sends).
 #[test]
 fn software_may_cause_the_mode_fault() {
     let mut bench = bench("stm32f407");

@@ -37,7 +37,8 @@ fn the_generator_takes_forty_periods_for_a_word() {
     }
 }
 
-/// RM0090 section 24.3.2: an error where PLL48CLK is slower than HCLK / 16; CEIS stays until it is written zero.
+/// RM0090 section 24.3.2: an error where PLL48CLK is slower than HCLK / 16; CEIS stays until it is
+/// written zero.
 #[test]
 fn the_generator_needs_its_clock() {
     let mut bench = Bench::new("stm32f407");
@@ -55,7 +56,8 @@ fn the_generator_needs_its_clock() {
 
 const CRC: u32 = 0x4002_3000;
 
-/// The check value of CRC-32/MPEG-2 (initial value all ones, nothing reversed) for 8 bytes and the usual one of CRC-32.
+/// The check value of CRC-32/MPEG-2 (initial value all ones, nothing reversed) for 8 bytes and the
+/// usual one of CRC-32.
 #[test]
 fn cyclic_redundancy_checks_have_their_values() {
     // By hand: CRC-32/MPEG-2 of 00 00 00 00 is 0xc704dd7b.
@@ -69,7 +71,8 @@ fn cyclic_redundancy_checks_have_their_values() {
         bench.write(CRC + 4, 0x1_5a);
         assert_eq!(bench.read(CRC + 4), 0x5a);
     }
-    // CRC-32 (IEEE 802.3) of "123456789": 0xcbf43926; reversed by byte in, and out, and complemented.
+    // CRC-32 (IEEE 802.3) of "123456789": 0xcbf43926; reversed by byte in, and out, and
+    // complemented.
     for target in ["stm32f051", "stm32f767"] {
         let mut bench = Bench::new(target);
         bench.write(CRC + 8, 1 | 1 << 5 | 1 << 7);
@@ -89,7 +92,8 @@ fn cyclic_redundancy_checks_have_their_values() {
     assert!(Bench::new("stm32f051").try_write(CRC + 0x14, 7).is_err(), "no polynomial");
 }
 
-/// RM0090 section 4.3: four cycles for a word; RM0091 section 5.3: a buffer for the next, two cycles for a halfword.
+/// RM0090 section 4.3: four cycles for a word; RM0091 section 5.3: a buffer for the next, two
+/// cycles for a halfword.
 #[test]
 fn a_check_takes_its_cycles() {
     let mut bench = Bench::new("stm32f407");
@@ -109,7 +113,7 @@ fn a_check_takes_its_cycles() {
 
 /// RM0090 section 9.2; RM0091 section 9.1.1.
 #[test]
-fn memory_at_zero_is_flash_or_ram_and_the_compensation_cell_is_ready() {
+fn syscfg_maps_flash_or_ram_to_zero_and_has_its_cell_ready() {
     const SYSCFG: u32 = 0x4001_3800;
     for target in ["stm32f407", "stm32f767"] {
         let mut bench = Bench::new(target);
@@ -156,8 +160,8 @@ fn lines_interrupt_on_every_part() {
     }
 }
 
-/// The unit takes four cycles for a word, and a read of its result right behind the write waits for them (RM0090, section 4.2); one of
-/// CRC_IDR does not.
+/// The unit takes four cycles for a word, and a read of its result right behind the write waits for
+/// them (RM0090, section 4.2); one of CRC_IDR does not.
 #[test]
 fn a_read_of_the_result_waits() {
     let cycles = |register: u32| {
@@ -181,7 +185,7 @@ fn a_read_of_the_result_waits() {
 
 /// RM0090 section 39.2 and its like: the flash in KiB.
 #[test]
-fn parts_say_who_they_are() {
+fn parts_identify_themselves() {
     for (target, identifier, size, kib) in [
         ("stm32f051", 0x1fff_f7ac, 0x1fff_f7cc, 64),
         ("stm32f100", 0x1fff_f7e8, 0x1fff_f7e0, 128),
@@ -195,7 +199,8 @@ fn parts_say_who_they_are() {
     }
 }
 
-/// RM0383: 23.6.1 (IDCODE, revision A), 5.4.1 (PWR_CR: scale 2), 24.2 (512 kB of flash); SPI5 and its interrupt 85; no port F.
+/// RM0383: 23.6.1 (IDCODE, revision A), 5.4.1 (PWR_CR: scale 2), 24.2 (512 kB of flash); SPI5 and
+/// its interrupt 85; no port F.
 #[test]
 fn the_stm32f411_has_its_own_peripherals() {
     let mut bench = Bench::new("stm32f411");
@@ -208,7 +213,8 @@ fn the_stm32f411_has_its_own_peripherals() {
     assert!(bench.bus.read(0x4002_1400, 4, 0, 0, None).is_err());
 }
 
-/// RM0090 section 7.3.10: RCC_AHB1ENR begins with CCMDATARAMEN; RM0383 section 6.3.9 has no such bit, and the STM32F411 no CCM.
+/// RM0090 section 7.3.10: RCC_AHB1ENR begins with CCMDATARAMEN; RM0383 section 6.3.9 has no such
+/// bit, and the STM32F411 no CCM.
 #[test]
 fn the_stm32f411_has_no_ccm() {
     for (target, enabled, read) in [("stm32f407", 1 << 20, Ok(0)), ("stm32f411", 0, Err("0x10000000"))] {
@@ -234,7 +240,8 @@ fn the_stm32f411_has_no_ccm() {
     }
 }
 
-/// RM0383, table 5 and section 6.3.2: 8 MHz of HSE by PLLM 4, times PLLN 100, by PLLP 2 are 100 MHz, for which the flash needs three wait states.
+/// RM0383, table 5 and section 6.3.2: 8 MHz of HSE by PLLM 4, times PLLN 100, by PLLP 2 are 100
+/// MHz, for which the flash needs three wait states.
 #[test]
 fn the_stm32f411_reaches_100_mhz_with_three_wait_states() {
     let program = |wait_states: u32| {

@@ -1,4 +1,4 @@
-//! What the STM32's timers take from pins and from each other, and what they drive: RM0090, sections 17.3 and 18.3.
+//! Pins of the STM32's timers, and their inputs from each other: RM0090, sections 17.3 and 18.3.
 
 use super::stm32_peripherals::Bench;
 use mcu::Pin;
@@ -46,7 +46,8 @@ fn drive(bench: &mut Bench, pin: u8, level: bool, at: u64) {
     bench.bus.resume(at, 0);
 }
 
-/// Section 18.3.5: the counter at the edge, a flag, its interrupt, and one that says that a capture was missed; reading clears the flag.
+/// Section 18.3.5: the counter at the edge, a flag, its interrupt, and one that says that a capture
+/// was missed; reading clears the flag.
 #[test]
 fn an_edge_captures_the_counter() {
     let mut bench = bench(&[0]);
@@ -66,7 +67,8 @@ fn an_edge_captures_the_counter() {
     assert_eq!(bench.read(TIM2 + CCR1), 300, "it cannot be written");
 }
 
-/// CC1P: falling; with CC1NP: both; IC1PSC: every fourth; the filter of eight samples of the timer's clock lets no shorter pulse through.
+/// CC1P: falling; with CC1NP: both; IC1PSC: every fourth; the filter of eight samples of the
+/// timer's clock lets no shorter pulse through.
 #[test]
 fn edges_are_chosen() {
     let captured = |mode: u32, enable: u32, edges: &[u64]| {
@@ -92,7 +94,8 @@ fn edges_are_chosen() {
     assert_eq!(captured(1 | 3 << 4, 1, &[100, 200, 300, 307, 400, 410]), [108, 408]);
 }
 
-/// Section 18.3.6, PWM input mode: a period of 1,000 with 300 of them high, in CCR1 and CCR2, the counter reset by each rising edge.
+/// Section 18.3.6, PWM input mode: a period of 1,000 with 300 of them high, in CCR1 and CCR2, the
+/// counter reset by each rising edge.
 #[test]
 fn a_pulse_and_its_period_are_measured() {
     let mut bench = bench(&[0]);
@@ -109,7 +112,8 @@ fn a_pulse_and_its_period_are_measured() {
     }
 }
 
-/// Section 18.3.14: gated by TI1's level, started by its edge, clocked by TI2; external clock mode 2 with every fourth edge of ETR.
+/// Section 18.3.14: gated by TI1's level, started by its edge, clocked by TI2; external clock mode
+/// 2 with every fourth edge of ETR.
 #[test]
 fn a_pin_controls_the_counter() {
     let mut gated = bench(&[0]);
@@ -154,7 +158,8 @@ fn a_pin_controls_the_counter() {
     assert_eq!(external.read(TIM2 + CNT), 2);
 }
 
-/// Section 18.3.15: TIM2's update clocks TIM3 (ITR1), which so counts its periods; TIM2's enable starts it; gates it.
+/// Section 18.3.15: TIM2's update clocks TIM3 (ITR1), which so counts its periods; TIM2's enable
+/// starts it; gates it.
 #[test]
 fn a_timer_drives_another() {
     let mut bench = Bench::new("stm32f407");
@@ -199,8 +204,8 @@ fn triggers_in_a_circle_end() {
     assert!(bench.read(TIM3 + CNT) <= 2);
 }
 
-/// Sections 18.3.9 and 17.3.11: PWM mode 1 at PA5 (TIM2_CH1), 3 of 10 counts high; CC1P turns it round; without CC1E, or with another
-/// function, nothing drives the pin.
+/// Sections 18.3.9 and 17.3.11: PWM mode 1 at PA5 (TIM2_CH1), 3 of 10 counts high; CC1P turns it
+/// round; without CC1E, or with another function, nothing drives the pin.
 #[test]
 fn a_pin_shows_the_pulse_width() {
     let mut bench = bench(&[5]);
@@ -224,7 +229,8 @@ fn a_pin_shows_the_pulse_width() {
     assert!(!bench.bus.board.is_driven("GPIOA", 5), "AF2 is another's");
 }
 
-/// Section 17.4.9, table 95: TIM1_CH1 at PA8 and TIM1_CH1N at PA7 with MOE, and the idle states with OSSI without it.
+/// Section 17.4.9, table 95: TIM1_CH1 at PA8 and TIM1_CH1N at PA7 with MOE, and the idle states
+/// with OSSI without it.
 #[test]
 fn an_advanced_timer_has_complements() {
     let mut bench = bench(&[7, 8]);
@@ -246,7 +252,8 @@ fn an_advanced_timer_has_complements() {
     assert_eq!(levels(&bench), [Some(true), Some(false)], "OIS1, OIS1N");
 }
 
-/// RM0008, tables 43 and following: TIM2_CH2 of the STM32F103 is at PA1, with TIM2_REMAP 01 at PB3; an input is at a floating pin.
+/// RM0008, tables 43 and following: TIM2_CH2 of the STM32F103 is at PA1, with TIM2_REMAP 01 at PB3;
+/// an input is at a floating pin.
 #[test]
 fn remapping_moves_the_pins() {
     const PORTA: u32 = 0x4001_0800;
@@ -267,7 +274,8 @@ fn remapping_moves_the_pins() {
     assert_eq!(bench.read(TIM3 + CCR1), 77);
 }
 
-/// RM0008, tables 46 (remapping), 63 (vectors) and 86 (internal triggers): TIM1 of the STM32F103, whose ITR0 would be TIM5's.
+/// RM0008, tables 46 (remapping), 63 (vectors) and 86 (internal triggers): TIM1 of the STM32F103,
+/// whose ITR0 would be TIM5's.
 #[test]
 fn tim1_of_the_stm32f103() {
     const TIM1: u32 = 0x4001_2c00;

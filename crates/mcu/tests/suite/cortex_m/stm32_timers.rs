@@ -15,7 +15,8 @@ const ARR: u32 = 0x2c;
 const RCR: u32 = 0x30;
 const CCR1: u32 = 0x34;
 
-/// An STM32F407 with these registers of a timer written, in this order, and the cycle of the last write.
+/// An STM32F407 with these registers of a timer written, in this order, and the cycle of the last
+/// write.
 fn set_up(timer: u32, writes: &[(u32, u32)]) -> (Bench, u64) {
     let mut bench = Bench::new("stm32f407");
     writes.iter().for_each(|(offset, value)| bench.write(timer + offset, *value));
@@ -23,7 +24,7 @@ fn set_up(timer: u32, writes: &[(u32, u32)]) -> (Bench, u64) {
     (bench, began)
 }
 
-/// What a register of TIM2 reads as, a number of cycles after each other.
+/// Values of a register of TIM2 in a number of consecutive cycles.
 fn sequence(bench: &mut Bench, register: u32, cycles: u64) -> Vec<u32> {
     (0..cycles)
         .map(|_| {
@@ -61,9 +62,10 @@ fn a_match_interrupts() {
     assert_eq!((bench.read(TIM2 + SR), bench.bus.requests), (0x1f, 1 << 28));
 }
 
-/// Figures of sections 18.3.2: down from the reload value to zero; up to it and down again with an event at either end.
+/// Figures of sections 18.3.2: down from the reload value to zero; up to it and down again with an
+/// event at either end.
 #[test]
-fn it_counts_down_and_both_ways() {
+fn timer_counts_down_and_both_ways() {
     let (mut bench, _) = set_up(TIM2, &[(ARR, 4), (CR1, 1 << 4), (EGR, 1), (SR, 0), (CR1, 1 | 1 << 4)]);
     assert_eq!(sequence(&mut bench, CNT, 7), [4, 3, 2, 1, 0, 4, 3]);
     assert_eq!(bench.read(TIM2 + SR) & 1, 1);
@@ -83,7 +85,7 @@ fn it_counts_down_and_both_ways() {
 
 /// Section 18.4.1, CMS: matches set flags counting down, up, or both ways.
 #[test]
-fn the_mode_says_which_matches_count() {
+fn mode_selects_the_matches_that_count() {
     for (mode, matches) in [(1, vec![6, 14]), (2, vec![2, 10]), (3, vec![2, 6, 10, 14])] {
         let (mut bench, began) = set_up(TIM2, &[(ARR, 4), (CCR1, 2), (DIER, 2), (CR1, 1 | mode << 5)]);
         let mut seen = Vec::new();
@@ -100,7 +102,8 @@ fn the_mode_says_which_matches_count() {
     }
 }
 
-/// Sections 18.3.1 and 18.3.8: with ARPE and OC1PE what is written is in use from the next update event on.
+/// Sections 18.3.1 and 18.3.8: with ARPE and OC1PE what is written is in use from the next update
+/// event on.
 #[test]
 fn preloaded_registers_wait_for_an_update() {
     let writes = [(ARR, 9), (CCR1, 3), (CCMR1, 1 << 3), (EGR, 1), (SR, 0), (CR1, 1 | 1 << 7)];
@@ -137,7 +140,8 @@ fn the_repetition_counter_divides_events() {
     assert_eq!(bench.bus.requests, 0);
     bench.advance(began + 30);
     assert_eq!(bench.bus.requests, 1 << 25);
-    // Long after: 10^12 cycles are 3 * 10^10 periods of 30 and 10 cycles, the count at 0 and one turn of the next three done.
+    // Long after: 10^12 cycles are 3 * 10^10 periods of 30 and 10 cycles, the count at 0 and one
+    // turn of the next three done.
     bench.advance(began + 1_000_000_000_000);
     bench.now -= 1;
     bench.write(TIM1 + SR, 0);
@@ -163,9 +167,10 @@ fn events_can_be_kept_quiet() {
     assert_eq!((bench.read(TIM2 + CR1), bench.read(TIM2 + CNT), bench.bus.requests), (1 << 3, 0, 1 << 28));
 }
 
-/// What would change what the program sees, and is not modelled, stops it; so do registers that a timer does not have.
+/// Settings without a model that would change the program's results stop it; so do registers that a
+/// timer does not have.
 #[test]
-fn what_is_not_modelled_is_refused() {
+fn unmodelled_settings_and_absent_registers_are_refused() {
     const TIM6: u32 = 0x4000_1000;
     const TIM13: u32 = 0x4000_1c00;
     for (address, value) in [
@@ -200,7 +205,8 @@ fn what_is_not_modelled_is_refused() {
     assert_eq!((bench.read(TIM1 + 0x44), bench.read(TIM1 + SR)), (0, 1 << 7));
 }
 
-/// RM0090 section 17.4.18, AOE: the next update sets MOE, if no break input is active; here there is none. The pin shows PWM from then on.
+/// RM0090 section 17.4.18, AOE: the next update sets MOE, if no break input is active; here there
+/// is none. The pin shows PWM from then on.
 #[test]
 fn outputs_are_switched_on_by_the_next_update() {
     const BDTR: u32 = 0x44;
@@ -217,7 +223,8 @@ fn outputs_are_switched_on_by_the_next_update() {
     assert_eq!(bench.read(TIM1 + BDTR), 1 << 14 | 1 << 15);
     let edges: Vec<_> = bench.seen.pins.iter().map(|(_, _, level, at)| (*level, at - began)).collect();
     assert_eq!(edges, [(true, 10), (false, 13), (true, 20), (false, 23), (true, 30), (false, 33)]);
-    // A break by software switches them off until the next update; UG is one, whatever URS says of its flag.
+    // A break by software switches them off until the next update; UG is one, whatever URS says of
+    // its flag.
     bench.write(TIM1 + CR1, 1 << 2);
     bench.write(TIM1 + EGR, 1 << 7);
     assert_eq!(bench.read(TIM1 + BDTR), 1 << 14);
@@ -225,7 +232,8 @@ fn outputs_are_switched_on_by_the_next_update() {
     assert_eq!(bench.read(TIM1 + BDTR), 1 << 14 | 1 << 15);
 }
 
-/// Two timers at one vector (table 62: TIM1's update and TIM10): one's interrupt is not taken back by the other.
+/// Two timers at one vector (table 62: TIM1's update and TIM10): one's interrupt is not taken back
+/// by the other.
 #[test]
 fn neighbours_at_a_vector_leave_each_other_alone() {
     const TIM10: u32 = 0x4001_4400;
@@ -236,9 +244,10 @@ fn neighbours_at_a_vector_leave_each_other_alone() {
     assert_eq!(bench.bus.requests, 1 << 25);
 }
 
-/// TIM1's update and TIM10 have one vector (table 62): it is requested as long as one of them asks for it.
+/// TIM1's update and TIM10 have one vector (table 62): it is requested as long as one of them asks
+/// for it.
 #[test]
-fn who_shares_a_vector_takes_back_its_own_request_alone() {
+fn shared_vector_is_requested_while_one_timer_asks_for_it() {
     const TIM10: u32 = 0x4001_4400;
     for (first, second) in [(TIM1, TIM10), (TIM10, TIM1)] {
         let mut bench = Bench::new("stm32f407");

@@ -17,8 +17,8 @@ fn setups() -> Vec<Setup> {
     ]
 }
 
-/// RM0090 section 30.3.3, RM0091 section 27.5.3: RXNE after each frame of ten bits, ORE where the last one was not read, IDLE a frame
-/// after the last.
+/// RM0090 section 30.3.3, RM0091 section 27.5.3: RXNE after each frame of ten bits, ORE where the
+/// last one was not read, IDLE a frame after the last.
 #[test]
 fn bytes_arrive_one_frame_after_the_other() {
     for (target, base, status, data, writes) in setups() {

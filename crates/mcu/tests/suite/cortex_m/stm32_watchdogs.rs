@@ -7,7 +7,8 @@ use mcu::ClockUpdate;
 const WWDG: u32 = 0x4000_2c00;
 const IWDG: u32 = 0x4000_3000;
 
-/// RM0090 section 22.4: t = tPCLK1 * 4096 * 2^WDGTB * (T[5:0] + 1); EWIF when the counter comes to 0x40.
+/// RM0090 section 22.4: t = tPCLK1 * 4096 * 2^WDGTB * (T[5:0] + 1); EWIF when the counter comes to
+/// 0x40.
 #[test]
 fn the_window_watchdog_warns_and_resets() {
     let mut bench = Bench::new("stm32f407");
@@ -34,7 +35,7 @@ fn the_window_watchdog_warns_and_resets() {
     assert_eq!(bench.read(WWDG), 0xc1);
 }
 
-/// RCC_CSR as the program finds it when it begins, of the last life within so many cycles.
+/// RCC_CSR as the program finds it at the begin of its last life within `cycles`.
 fn cause(target: &str, csr: u32, writes: &[(u32, u32)], cycles: u64) -> u32 {
     let writes = writes.iter().map(|(address, value)| Step::Write(*address, *value));
     let steps: Vec<Step> = std::iter::once(Step::Copy(KEPT, csr)).chain(writes).collect();
@@ -50,7 +51,7 @@ const PORRSTF: u32 = 1 << 27;
 
 /// RM0090 sections 22.3 and 7.3.21; RM0008 sections 20.3 and 7.3.10; RM0091 section 6.4.10.
 #[test]
-fn a_reset_says_which_watchdog_it_was() {
+fn reset_names_the_watchdog_that_caused_it() {
     for (target, csr) in [("stm32f407", 0x4002_3874), ("stm32f103", 0x4002_1024), ("stm32f051", 0x4002_1024)]
     {
         let power_on = PORRSTF | PINRSTF;
@@ -93,7 +94,8 @@ fn the_independent_watchdog_counts_the_oscillator_of_its_part() {
     }
 }
 
-/// RM0091 section 24.3.2: the counter must be below the window when it is reloaded; the window's register reloads it, too.
+/// RM0091 section 24.3.2: the counter must be below the window when it is reloaded; the window's
+/// register reloads it, too.
 #[test]
 fn the_independent_watchdog_has_a_window() {
     const CSR: u32 = 0x4002_1024;

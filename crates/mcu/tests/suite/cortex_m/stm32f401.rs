@@ -1,4 +1,6 @@
-//! What the STM32F401 has otherwise than the STM32F411: data sheet DS9716, ST's CMSIS header stm32f401xc.h.
+//! Differences of the STM32F401 from the STM32F411.
+//!
+//! Sources: data sheet DS9716, ST's CMSIS header stm32f401xc.h.
 
 use super::programs::{assemble, part};
 use super::steps::{self, KEPT, Step, machine, word};
@@ -12,7 +14,7 @@ const SPI5: u32 = 0x4001_5000;
 
 /// MCU device ID code: DEV_ID 0x423; 256 kB of flash; the regulator in scale 2; no SPI5.
 #[test]
-fn it_says_who_it_is_and_has_no_spi5() {
+fn stm32f401_identifies_itself_and_has_no_spi5() {
     let mut bench = Bench::new("stm32f401");
     assert_eq!((bench.read(0xe004_2000), bench.read(0x4000_7000)), (0x1000_0423, 0x8000));
     assert_eq!(bench.bus.read(0x1fff_7a22, 2, 0, 0, None), Ok(256));
@@ -43,7 +45,7 @@ fn the_timers_clock_can_be_left_as_it_is() {
     assert!(faults("stm32f407", DCKCFGR, 1).contains("only others of the series"));
 }
 
-/// What a write ends with.
+/// Fault with which a write ends the run.
 fn faults(target: &str, address: u32, value: u32) -> String {
     let mut machine = machine(target, &[Step::Write(address, value)]);
     machine.run(&Until { cycles: Some(500), ..Until::default() }).expect_err("a fault").to_string()
@@ -61,7 +63,8 @@ fn spi4_is_selected_at_port_e_alone() {
     assert_eq!(pins("stm32f411"), ["PB12 AF6", "PE4 AF5", "PE11 AF5"]);
 }
 
-/// RM0368, section 3: sectors 0 to 5; DS9716, table 45: by words the last, of 128 kB, takes a second.
+/// RM0368, section 3: sectors 0 to 5; DS9716, table 45: by words the last, of 128 kB, takes a
+/// second.
 #[test]
 fn its_flash_ends_with_sector_5() {
     const LAST: u32 = 0x0803_fffc;
@@ -96,9 +99,10 @@ fn run(name: &str, source: &str) -> (Result<Stop, Fault>, Box<dyn Mcu>) {
     (stop, machine)
 }
 
-/// Table 15: 84 MHz need two wait states; 25 MHz of HSE by PLLM 25, times PLLN 336, by PLLP 4. More than 84 MHz (PLLN 400) it refuses.
+/// Table 15: 84 MHz need two wait states; 25 MHz of HSE by PLLM 25, times PLLN 336, by PLLP 4. More
+/// than 84 MHz (PLLN 400) it refuses.
 #[test]
-fn it_reaches_84_mhz_with_two_wait_states() {
+fn stm32f401_reaches_84_mhz_with_two_wait_states() {
     let program = |multiplier: u32, wait_states: u32| {
         let source = format!(
             "ldr r0, ={FLASH:#x}\nldr r1, ={:#x}\nstr r1, [r0]\nldr r0, ={RCC:#x}\nldr r1, =0x00010083\nstr r1, [r0]\n\
@@ -131,7 +135,7 @@ fn its_ram_ends_at_64_kb() {
 
 /// Ports A to E and H alone.
 #[test]
-fn it_has_ports_a_to_e_and_h() {
+fn stm32f401_has_ports_a_to_e_and_h() {
     let mut bench = Bench::new("stm32f401");
     for (port, exists) in
         [(0, true), (1, true), (2, true), (3, true), (4, true), (5, false), (6, false), (7, true)]

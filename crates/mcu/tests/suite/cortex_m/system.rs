@@ -1,9 +1,9 @@
-//! What programs find on the private peripheral bus beside NVIC and SysTick: MPU, ITM, FPB, TPIU; and semihosting.
+//! Private peripheral bus beside NVIC and SysTick: MPU, ITM, FPB, TPIU; and semihosting.
 
 use super::programs;
 use mcu::{Fault, Image, Mcu, Observer, Segment, Stop, Until, new_machine};
 
-/// What came out, by port.
+/// Bytes that came out, by port.
 #[derive(Default)]
 struct Console(Vec<(String, u8)>);
 
@@ -39,7 +39,8 @@ fn register(machine: &dyn Mcu, name: &str) -> u32 {
 
 #[test]
 fn a_program_speaks_and_exits_by_semihosting() {
-    // SYS_OPEN of :tt for writing, SYS_WRITE, SYS_WRITE0, SYS_WRITEC; SYS_EXIT_EXTENDED with code 3.
+    // SYS_OPEN of :tt for writing, SYS_WRITE, SYS_WRITE0, SYS_WRITEC; SYS_EXIT_EXTENDED with code
+    // 3.
     let program = "movs r0, #1
         ldr r1, =opened
         bkpt 0xab
@@ -81,7 +82,7 @@ more:   .asciz \" there\"
 }
 
 #[test]
-fn semihosting_without_an_error_exits_with_0_and_other_reasons_with_1() {
+fn semihosting_exit_is_0_without_an_error_and_else_1() {
     for (reason, code) in [(0x2_0026u32, 0), (0x2_0023, 1)] {
         let program = format!("movs r0, #0x18\nldr r1, ={reason:#x}\nbkpt 0xab");
         let mut machine = machine("stm32f100", "cortex-m3", "exit", &program);
@@ -90,7 +91,7 @@ fn semihosting_without_an_error_exits_with_0_and_other_reasons_with_1() {
 }
 
 #[test]
-fn semihosting_refuses_what_there_is_not() {
+fn semihosting_refuses_unknown_operations() {
     // No files; time in hundredths of a second; no command line; an operation that does not exist.
     let program = "movs r0, #1
         ldr r1, =0x20000100
@@ -113,9 +114,9 @@ fn semihosting_refuses_what_there_is_not() {
 }
 
 #[test]
-fn the_itm_takes_words_where_it_is_on() {
-    // DEMCR.TRCENA, the lock, ITM_TER, ITM_TCR; a byte and a halfword at port 0, a byte at port 1, which is off. What is written
-    // before the lock is off is lost.
+fn itm_takes_words_while_it_is_on() {
+    // DEMCR.TRCENA, the lock, ITM_TER, ITM_TCR; a byte and a halfword at port 0, a byte at port 1,
+    // which is off. What is written before the lock is off is lost.
     let program = "ldr r0, =0xe0000000
         ldr r1, =0xe000edfc
         ldr r2, =0x01000000
@@ -172,7 +173,7 @@ fn with_region(attributes: u32, rest: &str) -> String {
 }
 
 #[test]
-fn what_the_mpu_forbids_is_a_fault_that_says_so() {
+fn access_that_the_mpu_forbids_is_a_fault_that_says_so() {
     let verdict = |attributes: u32, rest: &str| {
         let mut machine = machine("stm32f407", "cortex-m4", "mpu", &with_region(attributes, rest));
         match machine.run(&UNTIL) {
@@ -195,8 +196,9 @@ fn what_the_mpu_forbids_is_a_fault_that_says_so() {
 }
 
 #[test]
-fn a_region_decides_what_the_data_cache_keeps() {
-    // A hundred loads of one word of SRAM2 behind AXI, all 64 KB of which the region makes write-back or uncached.
+fn region_decides_on_the_data_cache() {
+    // A hundred loads of one word of SRAM2 behind AXI, all 64 KB of which the region makes
+    // write-back or uncached.
     let cycles = |type_: u32| {
         let program = format!(
             "ldr r0, =0xe000ed90
@@ -224,7 +226,8 @@ fn a_region_decides_what_the_data_cache_keeps() {
         assert_eq!(machine.run(&UNTIL), Ok(Stop::Breakpoint));
         machine.cycles()
     };
-    // TEX, S, C, B: write-back with allocation; not cacheable. An access over AXI takes six cycles (`tightly.rs`), and 99 more are made.
+    // TEX, S, C, B: write-back with allocation; not cacheable. An access over AXI takes six cycles
+    // (`tcm.rs`), and 99 more are made.
     let (cached, uncached) = (cycles(0b001_011), cycles(0b001_000));
     assert!(uncached >= cached + 99 * 5, "{cached} {uncached}");
 }
@@ -252,7 +255,7 @@ fn units_of_a_debugger_are_there_and_do_nothing() {
 }
 
 #[test]
-fn the_debug_support_says_which_device_it_is() {
+fn debug_support_identifies_the_device() {
     // RM0091 32.4.1, RM0041 25.6.1, RM0090 38.6.1, RM0410 40.6.1, RM0432.
     for (target, cpu, base, identity) in [
         ("stm32f051", "cortex-m0", 0x4001_5800u32, 0x2000_0440),

@@ -1,4 +1,6 @@
-//! SysTick read by polling (DDI 0403E, B3.3; DDI 0419E, B3.3), with its exception off, on every core.
+//! SysTick read by polling, with its exception off, on every core.
+//!
+//! Sources: DDI 0403E, B3.3; DDI 0419E, B3.3.
 
 use super::programs;
 use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
@@ -52,7 +54,8 @@ fn the_current_value_counts_down_while_it_is_polled() {
         let turns = match cpu {
             // DDI 0432C table 3-1: LDR 2, a turn 1 + 3, the last 1 + 1.
             "cortex-m0" => 2 + 99 * 4 + 2..=2 + 99 * 4 + 2,
-            // Out of flash without caches: more than a cycle a turn, less than all that the program has taken.
+            // Out of flash without caches: more than a cycle a turn, less than all that the program
+            // has taken.
             "cortex-m7" => 100..=machine.cycles() as u32,
             _ => 2 + 99 * 3 + 2..=2 + 99 * 3 + 2,
         };
@@ -129,7 +132,7 @@ fn polling_loses_no_exception() {
 }
 
 #[test]
-fn it_stands_still_while_it_is_off() {
+fn systick_stands_still_while_it_is_off() {
     for (target, cpu) in CORES {
         let program = "ldr r1, =999
             str r1, [r0, #4]

@@ -1,6 +1,7 @@
 //! Cycles of the Cortex-M processors, row by row as the manuals have them.
 //!
-//! Each case is a few instructions between no-operations; its cost is the difference to the no-operations alone.
+//! Each case is a few instructions between no-operations; its cost is the difference to the
+//! no-operations alone.
 
 use mcu::{Fault, Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use std::path::Path;
@@ -16,7 +17,8 @@ fn part(name: &str) -> Part {
     Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("a valid target file")
 }
 
-/// A machine with `code` at [`CODE`]; r1, r2, r3 point into RAM with zeros, r0 is 0, r4 is 0x12345678, r5 is 3.
+/// A machine with `code` at [`CODE`]; r1, r2, r3 point into RAM with zeros, r0 is 0, r4 is
+/// 0x12345678, r5 is 3.
 fn machine(target: &str, clock_hz: u64, code: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(&part(target), clock_hz).expect("a machine");
     let mut bytes = vec![0; 0x100];
@@ -109,7 +111,8 @@ fn cortex_m3_and_m4_table() {
     }
 }
 
-/// DDI 0337I table 3-1: MLA 2, UMULL and SMULL 3 to 5, UMLAL and SMLAL 4 to 7; below 64K in magnitude ends early.
+/// DDI 0337I table 3-1: MLA 2, UMULL and SMULL 3 to 5, UMLAL and SMLAL 4 to 7; below 64K in
+/// magnitude ends early.
 #[test]
 fn cortex_m3_multiplies_by_operand() {
     check(
@@ -139,8 +142,8 @@ fn cortex_m4_multiplies() {
     );
 }
 
-/// DDI 0337I section 3.3.3. A store after a load takes a cycle less than the manual's examples ("normally three"):
-/// `pipeline_m3_m4.toml`.
+/// DDI 0337I section 3.3.3. A store after a load takes a cycle less than the manual's examples
+/// ("normally three"): `pipeline_m3_m4.toml`.
 #[test]
 fn neighbouring_loads_and_stores_overlap() {
     for target in ["stm32f100", "stm32f407"] {
@@ -160,8 +163,8 @@ fn neighbouring_loads_and_stores_overlap() {
     }
 }
 
-/// DDI 0337I table 3-1: 1 + P, P 1 to 3 "depending on the alignment and width of the target instruction, and whether
-/// the processor manages to speculate the address early".
+/// DDI 0337I table 3-1: 1 + P, P 1 to 3 "depending on the alignment and width of the target
+/// instruction, and whether the processor manages to speculate the address early".
 #[test]
 fn branches_refill_the_pipeline() {
     for target in ["stm32f100", "stm32f407"] {
@@ -185,7 +188,8 @@ fn branches_refill_the_pipeline() {
     }
 }
 
-/// DDI 0439 table 3-1: IT takes a cycle or is folded; an instruction whose condition fails takes one.
+/// DDI 0439 table 3-1: IT takes a cycle or is folded; an instruction whose condition fails takes
+/// one.
 #[test]
 fn if_then() {
     for target in ["stm32f100", "stm32f407"] {
@@ -216,7 +220,7 @@ fn misaligned_data_costs_an_access_more() {
     }
 }
 
-/// What depends on wait states: a loop of eight 32-bit instructions, run ten times.
+/// Cycles of a loop that depends on wait states: eight 32-bit instructions, run ten times.
 fn loop_cycles(target: &str, clock_hz: u64, acr: (u32, u32)) -> u64 {
     let mut code = vec![
         0x600e, // STR r6, [r1]: FLASH_ACR
@@ -239,14 +243,16 @@ fn wait_states_cost_and_the_accelerator_hides_them() {
     let cached = loop_cycles("stm32f407", 168_000_000, (ACR, 5 | 1 << 9));
     // Ten rounds of eight moves, a subtraction and a branch of two cycles but for the last.
     assert_eq!(none - loop_cycles_of_nothing(), 10 * 11 - 1);
-    // A round touches at least two lines of 128 bits: without help each costs five cycles, every time.
+    // A round touches at least two lines of 128 bits: without help each costs five cycles, every
+    // time.
     assert!(bare >= none + 10 * 2 * 5, "{bare} {none}");
     assert!(ahead < bare && ahead > none, "{ahead} {bare} {none}");
     // With the lines kept only the first round waits: four lines and the literal line of the stop.
     assert!(cached <= none + 5 * 6, "{cached} {none}");
 }
 
-/// RM0090 section 3.5.2: a loop that fits the accelerator runs as without wait states, prefetch or not.
+/// RM0090 section 3.5.2: a loop that fits the accelerator runs as without wait states, prefetch or
+/// not.
 #[test]
 fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
     let rounds = |acr: u32| {
@@ -259,7 +265,8 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
         run(machine)
     };
     let bare = rounds(0x600);
-    // 32 moves, the subtraction, the branch, and the refill at a 32-bit instruction across two words.
+    // 32 moves, the subtraction, the branch, and the refill at a 32-bit instruction across two
+    // words.
     assert_eq!(bare, 2 + 1000 * (32 + 1 + 2 + 1) - 2);
     for waits in 1..=5 {
         for prefetch in [0, 0x100] {
@@ -269,9 +276,10 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
     }
 }
 
-/// RM0432, "Flash module - dual-bank organization (64 bits read width)", as the part is delivered; RM0090 section 3.2: 128 bits.
+/// RM0432, "Flash module - dual-bank organization (64 bits read width)", as the part is delivered;
+/// RM0090 section 3.2: 128 bits.
 #[test]
-fn the_flash_of_the_stm32l4r5_is_read_by_half_of_the_stm32f407_s_lines() {
+fn stm32l4r5_reads_its_flash_by_half_of_the_stm32f407_s_lines() {
     // 64 times MOV.W r0, #1: 256 bytes in a row, without prefetch or kept lines.
     let run_at = |target: &str, clock_hz, register, acr| {
         let code = [vec![0x600e], [0xf04f, 0x0001].repeat(64), vec![BKPT]].concat(); // STR r6, [r1]: FLASH_ACR
@@ -289,10 +297,12 @@ fn the_flash_of_the_stm32l4r5_is_read_by_half_of_the_stm32f407_s_lines() {
     }
 }
 
-/// pqm4, pull request 73 ("SRAM2 seems to slow down memory accesses") and issue 180 (about 10 % for X25519).
+/// pqm4, pull request 73 ("SRAM2 seems to slow down memory accesses") and issue 180 (about 10 % for
+/// X25519).
 #[test]
 fn data_in_sram2_waits_a_cycle() {
-    // As X25519 has it, an access of several words to five other instructions: LDM.W r2, {r0, r4, r8}; MOV.W r6, #1.
+    // As X25519 has it, an access of several words to five other instructions: LDM.W r2, {r0, r4,
+    // r8}; MOV.W r6, #1.
     let code: Vec<u16> = [[0xe892, 0x0111].to_vec(), [0xf04f, 0x0601].repeat(5)]
         .concat()
         .repeat(16)
@@ -375,7 +385,8 @@ fn too_few_wait_states_are_refused() {
     assert!(new_machine(&part("stm32f407"), 200_000_000).is_err());
 }
 
-/// Data in the flash delays instructions out of the flash (RM0090 section 3.5.2), data in RAM does not.
+/// Data in the flash delays instructions out of the flash (RM0090 section 3.5.2), data in RAM does
+/// not.
 #[test]
 fn tables_in_flash_compete_with_instructions() {
     // Eight times LDR.W r0, [r1]; MOV.W r6, #1 ten times.

@@ -1,21 +1,25 @@
-//! Random 68HC08 instructions on the model and on uCsim's `shc08`: the same registers, flags, cycles and written memory
-//! after each one, and the same 64 kB at the end of each batch.
+//! Random 68HC08 instructions on the model and on uCsim's `shc08`.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! Registers, flags, cycles and written memory are the same after each one, and all 64 kB at the
+//! end of each batch.
 //!
-//! What uCsim 0.6.4 does otherwise than CPU08RM, and is left out or expected here; `instructions.rs` covers it by
-//! the manual:
-//! - It counts the cycles of the later HCS08 where those differ ([`HCS08_CYCLES`]), also with `-t HC08`; what it counts
-//!   there is expected to the cycle. All other instructions must take the same.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
+//!
+//! Differences of uCsim 0.6.4 from CPU08RM, which are left out or expected here; `instructions.rs`
+//! covers them by the manual:
+//! - It counts the cycles of the later HCS08 where those differ ([`HCS08_CYCLES`]), also with `-t
+//!   HC08`; what it counts there is expected to the cycle. All other instructions must take the
+//!   same.
 //! - `DBNZ` sets V, N and Z; the manual's leaves all flags ("DBNZ").
 //! - `DAA` leaves sums with a low digit above 9 uncorrected; A, N, Z and C are not compared.
 //! - `SWI` leaves I clear; the manual's sets it.
 //! - `RSP` clears the stack pointer's high byte; the manual's leaves it ("RSP").
 //! - Addresses beyond 64 kB do not wrap around: indexed ones that would are not drawn.
 //! - `WAIT` and `STOP` do nothing.
-//! - An instruction that writes over its own last bytes reads them afterwards, on the model before; the manual does not
-//!   say. None such is drawn.
+//! - An instruction that writes over its own last bytes reads them afterwards, on the model before;
+//!   the manual does not say. None such is drawn.
 //! - The stack must stay above 0x7000.
 //!
 //! `DIV` and `DAA` where the manual leaves the result open are not drawn: the model stops there.
@@ -46,6 +50,22 @@ size = 0x10000
 #[derive(Default)]
 struct Writes(Vec<Access>);
 
+impl Writes {
+    /// The written bytes with their addresses; the high byte of a word comes first.
+    fn bytes(&self) -> Vec<(u32, u8)> {
+        let bytes = self.0.iter().flat_map(|write| {
+            let value = (write.value as u16).to_be_bytes();
+            let bytes = value[2 - usize::from(write.size)..].to_vec();
+            let address = write.address;
+            bytes
+                .into_iter()
+                .enumerate()
+                .map(move |(offset, byte)| (address.wrapping_add(offset as u32) & 0xffff, byte))
+        });
+        bytes.collect()
+    }
+}
+
 impl Observer for Writes {
     fn access(&mut self, access: &Access) {
         if access.kind == AccessKind::Write {
@@ -60,7 +80,8 @@ const N: u32 = 0x04;
 const Z: u32 = 0x02;
 const C: u32 = 0x01;
 
-/// Cycles of the simulator where they are not the CPU08's, and the opcodes (9E in the high byte where prefixed).
+/// Cycles of the simulator where they are not the CPU08's, and the opcodes (9E in the high byte
+/// where prefixed).
 #[rustfmt::skip]
 const HCS08_CYCLES: [(u32, &[u16]); 9] = [
     (1, &[0x62, 0x72, 0x84, 0x94, 0x95, 0x9a, 0x9b, 0xa7]),
@@ -81,7 +102,7 @@ const HCS08_CYCLES: [(u32, &[u16]); 9] = [
     (11, &[0x83]),
 ];
 
-/// What is not compared after an instruction: bits of A, of SP, of the condition codes.
+/// Bits that are not compared after an instruction: of A, of SP, of the condition codes.
 fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
     let (a, sp, ccr) = match opcode {
         0x72 => (0xff, 0, N | Z | C),
@@ -93,7 +114,7 @@ fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
     [("a", a), ("sp", sp), ("ccr", ccr)]
 }
 
-/// Whether an address lies beyond 64 kB, or the instruction would write over itself.
+/// Returns true if an address lies beyond 64 kB, or the instruction would write over itself.
 fn is_left_out(bytes: [u8; 4], machine: &dyn Mcu) -> bool {
     let hx = get(machine, "h") << 8 | get(machine, "x");
     let word = |at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);
@@ -119,7 +140,7 @@ fn get(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(other, _)| other == name).expect("register").1
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     opcode: u16,
     what: String,
@@ -155,6 +176,42 @@ fn synchronise(machine: &dyn Mcu, script: &mut Script) {
     script.jump(machine.pc());
 }
 
+/// Draws all registers of the model.
+fn draw_registers(random: &mut Random, machine: &mut dyn Mcu) {
+    for (name, value) in [
+        ("a", random.word()),
+        ("h", random.word()),
+        ("x", random.word()),
+        ("ccr", random.word()),
+        ("sp", 0x7100 + random.below(0x8e00)),
+        ("pc", 0x100 + random.below(0xfe00)),
+    ] {
+        assert!(machine.set_register(name, value & if name.len() == 2 { 0xffff } else { 0xff }));
+    }
+}
+
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer>) {
+    for outcome in outcomes {
+        let what = &outcome.what;
+        let Some(Answer::Step { ticks, registers }) = answers.next() else { panic!("no step for {what}") };
+        for (name, ours) in NAMES.iter().zip(outcome.registers) {
+            let masks = ignored(outcome.opcode);
+            let mask = masks.iter().find(|(ignored, _)| ignored == name).map_or(0, |(_, mask)| *mask);
+            let theirs = registers.get(name).expect("register");
+            assert_eq!(ours & !mask, theirs & !mask, "{name} after {what}, seen {ours:#x} and {theirs:#x}");
+        }
+        assert_eq!(outcome.pc, registers.pc, "pc after {what}");
+        let other = HCS08_CYCLES.iter().find(|(_, opcodes)| opcodes.contains(&outcome.opcode));
+        let expected = other.map_or(outcome.cycles, |(cycles, _)| u64::from(*cycles));
+        assert_eq!(expected, u64::from(ticks), "cycles of {what}");
+        for (address, ours) in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory for {what}") };
+            assert_eq!(theirs, [*ours], "at {address:#06x} after {what}");
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -171,16 +228,7 @@ fn compare(random: &mut Random, count: usize) {
     script.load(&file);
 
     while outcomes.len() < count {
-        for (name, value) in [
-            ("a", random.word()),
-            ("h", random.word()),
-            ("x", random.word()),
-            ("ccr", random.word()),
-            ("sp", 0x7100 + random.below(0x8e00)),
-            ("pc", 0x100 + random.below(0xfe00)),
-        ] {
-            assert!(machine.set_register(name, value & if name.len() == 2 { 0xffff } else { 0xff }));
-        }
+        draw_registers(random, &mut *machine);
         synchronise(&*machine, &mut script);
         'sequence: for _ in 0..SEQUENCE {
             let pc = machine.pc();
@@ -209,19 +257,7 @@ fn compare(random: &mut Random, count: usize) {
                 }
                 script.write("rom", pc, &bytes);
                 script.step();
-                let writes: Vec<(u32, u8)> = writes
-                    .0
-                    .iter()
-                    .flat_map(|write| {
-                        let value = (write.value as u16).to_be_bytes();
-                        let bytes = value[2 - usize::from(write.size)..].to_vec();
-                        let address = write.address;
-                        bytes
-                            .into_iter()
-                            .enumerate()
-                            .map(move |(offset, byte)| (address.wrapping_add(offset as u32) & 0xffff, byte))
-                    })
-                    .collect();
+                let writes = writes.bytes();
                 for (address, _) in &writes {
                     script.read("rom", *address, 1);
                 }
@@ -249,24 +285,7 @@ fn compare(random: &mut Random, count: usize) {
     let answers = script.run(&folder.join(&name).with_extension("commands")).expect("shc08");
     let _ = std::fs::remove_file(&file);
     let mut answers = answers.into_iter();
-    for outcome in &outcomes {
-        let what = &outcome.what;
-        let Some(Answer::Step { ticks, registers }) = answers.next() else { panic!("no step for {what}") };
-        for (name, ours) in NAMES.iter().zip(outcome.registers) {
-            let masks = ignored(outcome.opcode);
-            let mask = masks.iter().find(|(ignored, _)| ignored == name).map_or(0, |(_, mask)| *mask);
-            let theirs = registers.get(name).expect("register");
-            assert_eq!(ours & !mask, theirs & !mask, "{name} after {what}, seen {ours:#x} and {theirs:#x}");
-        }
-        assert_eq!(outcome.pc, registers.pc, "pc after {what}");
-        let other = HCS08_CYCLES.iter().find(|(_, opcodes)| opcodes.contains(&outcome.opcode));
-        let expected = other.map_or(outcome.cycles, |(cycles, _)| u64::from(*cycles));
-        assert_eq!(expected, u64::from(ticks), "cycles of {what}");
-        for (address, ours) in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory for {what}") };
-            assert_eq!(theirs, [*ours], "at {address:#06x} after {what}");
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let mut memory = vec![0; 0x1_0000];
     assert!(machine.peek(0, &mut memory));
     let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory at the end") };

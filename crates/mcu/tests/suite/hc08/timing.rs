@@ -1,5 +1,7 @@
-//! The 68HC08's map of cycles against sdcc's assembler, which others wrote and which prints in its listing how long each
-//! instruction takes: every form of every instruction.
+//! The 68HC08's map of cycles against sdcc's assembler.
+//!
+//! Others wrote the assembler. Its listing has the cycles of each instruction: every form of every
+//! instruction is compared.
 
 use mcu::cores::hc08::timing;
 use std::collections::BTreeSet;
@@ -67,7 +69,7 @@ fn instructions() -> Vec<String> {
 }
 
 #[test]
-fn every_instruction_takes_what_sdccs_assembler_prints() {
+fn every_instruction_takes_the_cycles_of_sdccs_assembler() {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("hc08_timing_{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("folder");

@@ -1,5 +1,6 @@
-//! Whole programs, compiled by sdcc with its start-up code: the model takes exactly the clocks of uCsim's s51 and leaves
-//! the same memory.
+//! Whole programs, compiled by sdcc with its start-up code.
+//!
+//! The model takes exactly the clocks of uCsim's s51 and leaves the same memory.
 
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ const I8051: &str = include_str!("../../../../../targets/i8051.toml");
 const EXTERNAL: u32 = 0x1_0000;
 const INTERNAL: u32 = 0x2_0000;
 
-/// Substitution from a table in program memory, multiplication, division, a CRC, a sort and calls by pointer.
+/// Substitution from a table in program memory, multiplication, division, a CRC, a sort and calls
+/// by pointer.
 const SOURCE: &str = r#"
 #include <stdint.h>
 static const __code uint8_t table[16] = { 99, 124, 119, 123, 242, 107, 111, 197, 48, 1, 103, 43, 254, 215, 171, 118 };

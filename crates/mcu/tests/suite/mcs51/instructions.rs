@@ -1,10 +1,13 @@
-//! Single 8051 instructions against Intel's *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51
-//! Programmer's Guide and Instruction Set": the examples of its section "Instruction Definitions", the rows of its table
-//! "8051 Instruction Set Summary", and what the model refuses.
+//! Single 8051 instructions against Intel's user's manual.
+//!
+//! Source: *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "MCS 51 Programmer's
+//! Guide and Instruction Set": the examples of its section "Instruction Definitions", and the rows
+//! of its table "8051 Instruction Set Summary". Refused instructions are tested, too.
 
-use mcu::{
-    Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Part, Segment, Step, Stop, Until, new_machine,
-};
+mod observed;
+mod summary;
+
+use mcu::{Fault, Image, Mcu, Observer, Part, Segment, Stop, Until, new_machine};
 
 const I8051: &str = include_str!("../../../../../targets/i8051.toml");
 
@@ -78,7 +81,7 @@ impl Cpu {
     }
 }
 
-/// What `run` did, for tables of instructions that all do something to A with a value.
+/// A and the flags after one instruction, for tables of instructions that combine A with a value.
 fn accumulator(bytes: &[u8], a: u32, psw: u32) -> (u32, u32) {
     let cpu = Cpu::new(bytes).set("a", a).set("psw", psw).run(1);
     (cpu.get("a"), cpu.flags())
@@ -182,7 +185,8 @@ fn examples_of_logic_and_rotation() {
         let cpu = Cpu::new(&[opcode]).set("a", 0xc3).set("r0", value).run(1);
         assert_eq!((cpu.get("a"), cpu.flags()), (expected, 0), "{opcode:#x}");
     }
-    // "ANL P1,#01110011B", "ORL P1,#00110010B", "XRL P1,#00110001B": read, modify and write the latch, which is 0FFH.
+    // "ANL P1,#01110011B", "ORL P1,#00110010B", "XRL P1,#00110001B": read, modify and write the
+    // latch, which is 0FFH.
     for (opcode, value, expected) in [(0x53, 0x73, 0x73), (0x43, 0x32, 0xff), (0x63, 0x31, 0xce)] {
         let cpu = Cpu::new(&[opcode, 0x90, value, 0xe5, 0x90]).run(2);
         assert_eq!(cpu.get("a"), expected, "{opcode:#x}");
@@ -228,7 +232,8 @@ fn examples_of_tables_and_external_memory() {
         Cpu::new(&[0x93]).put(0x2101, &[0x5a]).set("dptr", 0x2002).set("a", 0xff).run(1).get("a"),
         0x5a
     );
-    // "MOVX A,@R1; MOVX @R0,A" with R0 = 12H, R1 = 34H, 34H of the external RAM: 56H; here in page 0.
+    // "MOVX A,@R1; MOVX @R0,A" with R0 = 12H, R1 = 34H, 34H of the external RAM: 56H; here in page
+    // 0.
     let cpu = Cpu::new(&[0x75, 0xa0, 0x00, 0xe3, 0xf2])
         .set("r0", 0x12)
         .set("r1", 0x34)
@@ -274,7 +279,8 @@ fn examples_of_bits() {
         bytes.extend([0xe5, 0x90]);
         assert_eq!(Cpu::new(&bytes).run(count + 2).get("a"), expected, "{latch:#x}");
     }
-    // "MOV C": MOV P1.3,C; MOV C,P3.3; MOV P1.2,C with the carry set, port 3 at 0C5H, port 1 at 35H: 39H, carry clear.
+    // "MOV C": MOV P1.3,C; MOV C,P3.3; MOV P1.2,C with the carry set, port 3 at 0C5H, port 1 at
+    // 35H: 39H, carry clear.
     let code = [0x75, 0x90, 0x35, 0x75, 0xb0, 0xc5, 0x92, 0x93, 0xa2, 0xb3, 0x92, 0x92, 0xe5, 0x90];
     let cpu = Cpu::new(&code).set("psw", CY).run(6);
     assert_eq!((cpu.get("a"), cpu.flags()), (0x39, 0));
@@ -385,7 +391,8 @@ fn calls_push_the_low_byte_first() {
     assert_eq!((cpu.get("pc"), cpu.byte(INTERNAL + 8), cpu.byte(INTERNAL + 9)), (0x1234, 0x26, 0x01));
     let cpu = cpu.run(1);
     assert_eq!((cpu.get("pc"), cpu.get("sp")), (0x0126, 7));
-    // "AJMP JMPADR" at 0345H to 0123H; the page is that of the next instruction; all eight pages of 256 bytes.
+    // "AJMP JMPADR" at 0345H to 0123H; the page is that of the next instruction; all eight pages of
+    // 256 bytes.
     assert_eq!(Cpu::at(0x0345, &[0x21, 0x23]).run(1).get("pc"), 0x0123);
     assert_eq!(Cpu::at(0x07fe, &[0x01, 0x10]).run(1).get("pc"), 0x0810);
     for page in 0..8u8 {
@@ -407,184 +414,8 @@ fn register_banks_are_the_first_32_bytes() {
     }
 }
 
-/// The manual's table "8051 Instruction Set Summary", row by row: opcodes, bytes, oscillator periods.
-const SUMMARY: &[(&str, &[std::ops::RangeInclusive<u8>], u32, u64)] = &[
-    ("ADD A,Rn", &[0x28..=0x2f], 1, 12),
-    ("ADD A,direct", &[0x25..=0x25], 2, 12),
-    ("ADD A,@Ri", &[0x26..=0x27], 1, 12),
-    ("ADD A,#data", &[0x24..=0x24], 2, 12),
-    ("ADDC A,Rn", &[0x38..=0x3f], 1, 12),
-    ("ADDC A,direct", &[0x35..=0x35], 2, 12),
-    ("ADDC A,@Ri", &[0x36..=0x37], 1, 12),
-    ("ADDC A,#data", &[0x34..=0x34], 2, 12),
-    ("SUBB A,Rn", &[0x98..=0x9f], 1, 12),
-    ("SUBB A,direct", &[0x95..=0x95], 2, 12),
-    ("SUBB A,@Ri", &[0x96..=0x97], 1, 12),
-    ("SUBB A,#data", &[0x94..=0x94], 2, 12),
-    ("INC A", &[0x04..=0x04], 1, 12),
-    ("INC Rn", &[0x08..=0x0f], 1, 12),
-    ("INC direct", &[0x05..=0x05], 2, 12),
-    ("INC @Ri", &[0x06..=0x07], 1, 12),
-    ("DEC A", &[0x14..=0x14], 1, 12),
-    ("DEC Rn", &[0x18..=0x1f], 1, 12),
-    ("DEC direct", &[0x15..=0x15], 2, 12),
-    ("DEC @Ri", &[0x16..=0x17], 1, 12),
-    ("INC DPTR", &[0xa3..=0xa3], 1, 24),
-    ("MUL AB", &[0xa4..=0xa4], 1, 48),
-    ("DIV AB", &[0x84..=0x84], 1, 48),
-    ("DA A", &[0xd4..=0xd4], 1, 12),
-    ("ANL A,Rn", &[0x58..=0x5f], 1, 12),
-    ("ANL A,direct", &[0x55..=0x55], 2, 12),
-    ("ANL A,@Ri", &[0x56..=0x57], 1, 12),
-    ("ANL A,#data", &[0x54..=0x54], 2, 12),
-    ("ANL direct,A", &[0x52..=0x52], 2, 12),
-    ("ANL direct,#data", &[0x53..=0x53], 3, 24),
-    ("ORL A,Rn", &[0x48..=0x4f], 1, 12),
-    ("ORL A,direct", &[0x45..=0x45], 2, 12),
-    ("ORL A,@Ri", &[0x46..=0x47], 1, 12),
-    ("ORL A,#data", &[0x44..=0x44], 2, 12),
-    ("ORL direct,A", &[0x42..=0x42], 2, 12),
-    ("ORL direct,#data", &[0x43..=0x43], 3, 24),
-    ("XRL A,Rn", &[0x68..=0x6f], 1, 12),
-    ("XRL A,direct", &[0x65..=0x65], 2, 12),
-    ("XRL A,@Ri", &[0x66..=0x67], 1, 12),
-    ("XRL A,#data", &[0x64..=0x64], 2, 12),
-    ("XRL direct,A", &[0x62..=0x62], 2, 12),
-    ("XRL direct,#data", &[0x63..=0x63], 3, 24),
-    ("CLR A", &[0xe4..=0xe4], 1, 12),
-    ("CPL A", &[0xf4..=0xf4], 1, 12),
-    ("RL A", &[0x23..=0x23], 1, 12),
-    ("RLC A", &[0x33..=0x33], 1, 12),
-    ("RR A", &[0x03..=0x03], 1, 12),
-    ("RRC A", &[0x13..=0x13], 1, 12),
-    ("SWAP A", &[0xc4..=0xc4], 1, 12),
-    ("MOV A,Rn", &[0xe8..=0xef], 1, 12),
-    ("MOV A,direct", &[0xe5..=0xe5], 2, 12),
-    ("MOV A,@Ri", &[0xe6..=0xe7], 1, 12),
-    ("MOV A,#data", &[0x74..=0x74], 2, 12),
-    ("MOV Rn,A", &[0xf8..=0xff], 1, 12),
-    ("MOV Rn,direct", &[0xa8..=0xaf], 2, 24),
-    ("MOV Rn,#data", &[0x78..=0x7f], 2, 12),
-    ("MOV direct,A", &[0xf5..=0xf5], 2, 12),
-    ("MOV direct,Rn", &[0x88..=0x8f], 2, 24),
-    ("MOV direct,direct", &[0x85..=0x85], 3, 24),
-    ("MOV direct,@Ri", &[0x86..=0x87], 2, 24),
-    ("MOV direct,#data", &[0x75..=0x75], 3, 24),
-    ("MOV @Ri,A", &[0xf6..=0xf7], 1, 12),
-    ("MOV @Ri,direct", &[0xa6..=0xa7], 2, 24),
-    ("MOV @Ri,#data", &[0x76..=0x77], 2, 12),
-    ("MOV DPTR,#data16", &[0x90..=0x90], 3, 24),
-    ("MOVC A,@A+DPTR", &[0x93..=0x93], 1, 24),
-    ("MOVC A,@A+PC", &[0x83..=0x83], 1, 24),
-    ("MOVX A,@Ri", &[0xe2..=0xe3], 1, 24),
-    ("MOVX A,@DPTR", &[0xe0..=0xe0], 1, 24),
-    ("MOVX @Ri,A", &[0xf2..=0xf3], 1, 24),
-    ("MOVX @DPTR,A", &[0xf0..=0xf0], 1, 24),
-    ("PUSH direct", &[0xc0..=0xc0], 2, 24),
-    ("POP direct", &[0xd0..=0xd0], 2, 24),
-    ("XCH A,Rn", &[0xc8..=0xcf], 1, 12),
-    ("XCH A,direct", &[0xc5..=0xc5], 2, 12),
-    ("XCH A,@Ri", &[0xc6..=0xc7], 1, 12),
-    ("XCHD A,@Ri", &[0xd6..=0xd7], 1, 12),
-    ("CLR C", &[0xc3..=0xc3], 1, 12),
-    ("CLR bit", &[0xc2..=0xc2], 2, 12),
-    ("SETB C", &[0xd3..=0xd3], 1, 12),
-    ("SETB bit", &[0xd2..=0xd2], 2, 12),
-    ("CPL C", &[0xb3..=0xb3], 1, 12),
-    ("CPL bit", &[0xb2..=0xb2], 2, 12),
-    ("ANL C,bit", &[0x82..=0x82], 2, 24),
-    ("ANL C,/bit", &[0xb0..=0xb0], 2, 24),
-    ("ORL C,bit", &[0x72..=0x72], 2, 24),
-    ("ORL C,/bit", &[0xa0..=0xa0], 2, 24),
-    ("MOV C,bit", &[0xa2..=0xa2], 2, 12),
-    ("MOV bit,C", &[0x92..=0x92], 2, 24),
-    ("JC rel", &[0x40..=0x40], 2, 24),
-    ("JNC rel", &[0x50..=0x50], 2, 24),
-    ("JB bit,rel", &[0x20..=0x20], 3, 24),
-    ("JNB bit,rel", &[0x30..=0x30], 3, 24),
-    ("JBC bit,rel", &[0x10..=0x10], 3, 24),
-    (
-        "ACALL addr11",
-        &[
-            0x11..=0x11,
-            0x31..=0x31,
-            0x51..=0x51,
-            0x71..=0x71,
-            0x91..=0x91,
-            0xb1..=0xb1,
-            0xd1..=0xd1,
-            0xf1..=0xf1,
-        ],
-        2,
-        24,
-    ),
-    ("LCALL addr16", &[0x12..=0x12], 3, 24),
-    ("RET", &[0x22..=0x22], 1, 24),
-    ("RETI", &[0x32..=0x32], 1, 24),
-    (
-        "AJMP addr11",
-        &[
-            0x01..=0x01,
-            0x21..=0x21,
-            0x41..=0x41,
-            0x61..=0x61,
-            0x81..=0x81,
-            0xa1..=0xa1,
-            0xc1..=0xc1,
-            0xe1..=0xe1,
-        ],
-        2,
-        24,
-    ),
-    ("LJMP addr16", &[0x02..=0x02], 3, 24),
-    ("SJMP rel", &[0x80..=0x80], 2, 24),
-    ("JMP @A+DPTR", &[0x73..=0x73], 1, 24),
-    ("JZ rel", &[0x60..=0x60], 2, 24),
-    ("JNZ rel", &[0x70..=0x70], 2, 24),
-    ("CJNE A,direct,rel", &[0xb5..=0xb5], 3, 24),
-    ("CJNE A,#data,rel", &[0xb4..=0xb4], 3, 24),
-    ("CJNE Rn,#data,rel", &[0xb8..=0xbf], 3, 24),
-    ("CJNE @Ri,#data,rel", &[0xb6..=0xb7], 3, 24),
-    ("DJNZ Rn,rel", &[0xd8..=0xdf], 2, 24),
-    ("DJNZ direct,rel", &[0xd5..=0xd5], 3, 24),
-    ("NOP", &[0x00..=0x00], 1, 12),
-];
-
 #[test]
-fn every_opcode_has_the_bytes_and_periods_of_the_summary() {
-    let opcodes = || SUMMARY.iter().flat_map(|row| row.1.iter().cloned().flatten());
-    let mut seen: Vec<u8> = opcodes().collect();
-    seen.sort_unstable();
-    assert_eq!(seen, (0..=0xff).filter(|opcode| *opcode != 0xa5).collect::<Vec<u8>>());
-    let goes_elsewhere = |name: &str| {
-        ["ACALL", "LCALL", "RET", "AJMP", "LJMP", "SJMP", "JMP"].iter().any(|jump| name.starts_with(jump))
-    };
-    for (name, ranges, bytes, periods) in SUMMARY {
-        for opcode in ranges.iter().cloned().flatten() {
-            // The operands are in the internal RAM, a branch that is taken goes to the next instruction but one.
-            for (a, carry, bits) in [(0u32, 0, 0x00u8), (1, CY, 0xff)] {
-                let cpu = Cpu::new(&[opcode, 0x40, 0x01]);
-                let mut cpu = cpu
-                    .set("a", a)
-                    .set("b", 3)
-                    .set("psw", carry)
-                    .set("sp", 0x60)
-                    .put(INTERNAL + 0x28, &[bits]);
-                for number in 0..8 {
-                    cpu = cpu.set(&format!("r{number}"), 0x40);
-                }
-                let cpu = cpu.run(1);
-                assert_eq!(cpu.0.cycles() * 12, *periods, "{name}");
-                let length = cpu.get("pc").wrapping_sub(PC);
-                let branched = [bytes + 0x40, bytes + 0x01].contains(&length);
-                assert!(goes_elsewhere(name) || length == *bytes || branched, "{name}: {length} bytes");
-            }
-        }
-    }
-}
-
-#[test]
-fn what_is_refused() {
+fn undefined_and_unmodelled_accesses_are_faults() {
     let opcode = |cpu: Cpu| matches!(cpu.fault(), Fault::Opcode { pc: PC, .. });
     let architecture = |cpu: Cpu| matches!(cpu.fault(), Fault::Architecture { pc: PC, .. });
     let unmapped = |cpu: Cpu| match cpu.fault() {
@@ -622,7 +453,8 @@ fn what_is_refused() {
     assert_eq!(peripheral(&[0x75, 0x80, 0x00]), ("P0".into(), 0x80));
     assert_eq!(peripheral(&[0xe5, 0xa0]), ("P2".into(), 0xa0));
     assert_eq!(peripheral(&[0xc2, 0xb7]), ("P3".into(), 0xb0));
-    // What comes near to these and is allowed: sources without EA and EA without sources, a timer's setting, a latch.
+    // What comes near to these and is allowed: sources without EA and EA without sources, a timer's
+    // setting, a latch.
     Cpu::new(&[0x75, 0xa8, 0x1f, 0x75, 0xa8, 0x80, 0x75, 0x89, 0x21, 0x05, 0xa0, 0xc2, 0xb0]).run(5);
     // CLR TR0, as start-up code has it.
     Cpu::new(&[0xc2, 0x8c]).run(1);
@@ -649,60 +481,7 @@ fn ports_start_high_and_tell_their_pins() {
 }
 
 #[test]
-fn observers_see_calls_returns_and_accesses() {
-    #[derive(Default)]
-    struct Seen(Vec<(u32, u32, u64, Flow)>, Vec<(u32, AccessKind, u64)>);
-    impl Observer for Seen {
-        fn step(&mut self, step: &Step) {
-            self.0.push((step.pc, step.sp, step.cycles, step.flow));
-        }
-        fn access(&mut self, access: &Access) {
-            assert_eq!(access.size, 1);
-            self.1.push((access.address, access.kind, access.value));
-        }
-    }
-    // 100H: LCALL 200H; SJMP $. 200H: MOV A,#5; MOVC A,@A+DPTR; MOVX @DPTR,A; JNZ to RET.
-    let mut cpu = Cpu::at(0x100, &[0x12, 0x02, 0x00, 0x80, 0xfe])
-        .put(0x200, &[0x74, 0x05, 0x93, 0xf0, 0x70, 0x01, 0x00, 0x22])
-        .put(0x305, &[0xab])
-        .set("dptr", 0x300);
-    let mut seen = Seen::default();
-    assert_eq!(cpu.0.run_observed(&Until::default(), &mut seen), Ok(Stop::Halted));
-    let (shallow, deep) = (INTERNAL + 7, INTERNAL + 9);
-    assert_eq!(
-        seen.0,
-        [
-            (0x100, shallow, 0, Flow::Start),
-            (0x200, deep, 2, Flow::Call { return_to: 0x103 }),
-            (0x202, deep, 3, Flow::Next),
-            (0x203, deep, 5, Flow::Next),
-            (0x204, deep, 7, Flow::Next),
-            (0x207, deep, 9, Flow::Jump),
-        ]
-    );
-    assert_eq!(
-        seen.1,
-        [
-            (INTERNAL + 8, AccessKind::Write, 0x03),
-            (INTERNAL + 9, AccessKind::Write, 0x01),
-            (0x305, AccessKind::Read, 0xab),
-            (EXTERNAL + 0x300, AccessKind::Write, 0xab),
-            (INTERNAL + 9, AccessKind::Read, 0x01),
-            (INTERNAL + 8, AccessKind::Read, 0x03),
-        ]
-    );
-    assert_eq!((cpu.get("pc"), cpu.0.cycles()), (0x103, 11));
-    // The jump to itself comes after a return.
-    let mut after = Seen::default();
-    cpu.0.set_pc(0x207);
-    let cpu = cpu.set("sp", 9).put(0x103, &[0x00, 0x80, 0xfe]);
-    let mut machine = cpu.0;
-    assert_eq!(machine.run_observed(&Until::default(), &mut after), Ok(Stop::Halted));
-    assert_eq!(after.0.iter().map(|step| step.3).collect::<Vec<_>>(), [Flow::Start, Flow::Return]);
-}
-
-#[test]
-fn runs_stop_where_they_are_told_and_go_on() {
+fn runs_stop_at_given_addresses_and_go_on() {
     // INC A; SJMP back; behind it jumps to themselves.
     let mut machine = Cpu::new(&[0x04, 0x80, 0xfd]).0;
     let at = |address| Until { cycles: None, addresses: vec![address] };

@@ -1,20 +1,26 @@
-//! Random 8051 instructions on the model and on uCsim's s51: the same registers and the same machine cycles after each
-//! one, the same bytes where it wrote external data or a special function register, and all of the internal RAM every
-//! few instructions.
+//! Random 8051 instructions on the model and on uCsim's s51.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! Registers and machine cycles are the same after each one, and the bytes where it wrote external
+//! data or a special function register. All of the internal RAM is compared every few instructions.
 //!
-//! What s51 0.6.4 does otherwise than the user's manual 272383-002, or the model refuses, and is left out or masked
-//! here; `instructions.rs` covers it by the manual:
-//! - The parity in the PSW is what an instruction writes there until the accumulator changes; in the manual it follows
-//!   the accumulator "each instruction cycle" (table "PSW: Program Status Word").
-//! - IE1 and IE0 of TCON show the levels of P3.3 and P3.2, as in the manual; the model refuses to read TCON.
-//! - `MOVC` adds without cutting the address to 16 bits; the program counter and DPTR have 16 ("MOVC").
-//! - A jump beyond the end of the code memory leaves a program counter of 17 bits; it has 16 (seed 1795444402123680301).
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
+//!
+//! Differences of s51 0.6.4 from the user's manual 272383-002, and instructions that the model
+//! refuses. They are left out or masked here; `instructions.rs` covers them by the manual:
+//! - The parity in the PSW is what an instruction writes there until the accumulator changes; in
+//!   the manual it follows the accumulator "each instruction cycle" (table "PSW: Program Status
+//!   Word").
+//! - IE1 and IE0 of TCON show the levels of P3.3 and P3.2, as in the manual; the model refuses to
+//!   read TCON.
+//! - `MOVC` adds without cutting the address to 16 bits; the program counter and DPTR have 16
+//!   ("MOVC").
+//! - A jump beyond the end of the code memory leaves a program counter of 17 bits; it has 16 (seed
+//!   1795444402123680301).
 //! - A push that counts the stack pointer from 0xff to 0 stops the simulator.
-//! - Opcode 0xA5 and `MOV A,ACC` execute, a division by zero has a result, and indirect addresses beyond the internal
-//!   RAM have bytes; these are faults in the model.
+//! - Opcode 0xA5 and `MOV A,ACC` execute, a division by zero has a result, and indirect addresses
+//!   beyond the internal RAM have bytes; these are faults in the model.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use std::path::{Path, PathBuf};
@@ -101,7 +107,7 @@ impl Observer for Writes {
     }
 }
 
-/// What the model has after something that the simulator answers.
+/// State of the model at each answer of the simulator.
 enum ModelState {
     Step { what: String, cycles: u64, registers: Vec<(String, u32)>, wrote_psw: bool },
     Byte { what: String, mask: u8, value: u8 },
@@ -154,7 +160,7 @@ fn draw(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script, everyth
     script.jump(pc);
 }
 
-/// Whether `MOVC` reads beyond the end of the program memory, on from its start.
+/// Returns true if `MOVC` reads beyond the end of the program memory, on from its start.
 fn table_wraps(opcode: u8, registers: &[(String, u32)]) -> bool {
     let get = |wanted: &str| registers.iter().find(|(name, _)| name == wanted).map_or(0, |(_, value)| *value);
     let base = match opcode {
@@ -163,6 +169,44 @@ fn table_wraps(opcode: u8, registers: &[(String, u32)]) -> bool {
         _ => return false,
     };
     base + get("a") > 0xffff
+}
+
+/// Loads the program and random external memory on both sides.
+fn load(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script, program: &[u8], file: &Path) {
+    assert!(machine.poke(CODE, program));
+    write_hex(file, program);
+    script.load(file);
+    let external: Vec<u8> = (0..0x1_0000).map(|_| random.byte()).collect();
+    assert!(machine.poke(EXTERNAL, &external));
+    script.write("xram", 0, &external);
+}
+
+/// Compares each outcome with the simulator's answer.
+fn compare_answers(outcomes: &[ModelState], answers: Vec<Answer>) {
+    for (outcome, answer) in outcomes.iter().zip(answers) {
+        match (outcome, answer) {
+            (
+                ModelState::Step { what, cycles, registers, wrote_psw },
+                Answer::Step { ticks, registers: theirs },
+            ) => {
+                assert_eq!(cycles * 12, u64::from(ticks), "clocks of {what}");
+                for (name, ours) in registers {
+                    let theirs = if name == "pc" { Some(theirs.pc & 0xffff) } else { theirs.get(name) };
+                    let ignored = if *wrote_psw && name == "psw" { P } else { 0 };
+                    let [ours, theirs] =
+                        [Some(*ours), theirs].map(|value| value.map(|value| value & !ignored));
+                    assert_eq!(ours, theirs, "{name} (ours, theirs) after {what}");
+                }
+            }
+            (ModelState::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
+                assert_eq!(*value & mask, theirs[0] & mask, "written by {what}");
+            }
+            (ModelState::Internal { what, bytes }, Answer::Bytes(theirs)) => {
+                assert_eq!(*bytes, theirs, "internal RAM after some instructions up to {what}");
+            }
+            _ => panic!("answers and questions differ"),
+        }
+    }
 }
 
 /// Runs `count` instructions on both.
@@ -175,12 +219,7 @@ fn compare(random: &mut Random, count: usize) {
     let file = folder.join(format!("mcs51_oracle_{}_{}", std::process::id(), random.word()));
 
     let program = program(random);
-    assert!(machine.poke(CODE, &program));
-    write_hex(&file.with_extension("ihx"), &program);
-    script.load(&file.with_extension("ihx"));
-    let external: Vec<u8> = (0..0x1_0000).map(|_| random.byte()).collect();
-    assert!(machine.poke(EXTERNAL, &external));
-    script.write("xram", 0, &external);
+    load(random, &mut *machine, &mut script, &program, &file.with_extension("ihx"));
 
     let mut done = 0;
     let mut drawn = true;
@@ -204,7 +243,8 @@ fn compare(random: &mut Random, count: usize) {
             drawn = true;
             continue;
         }
-        // The simulator stops where the stack pointer counts from 0xff to 0, and is nowhere where a jump goes over the end.
+        // The simulator stops where the stack pointer counts from 0xff to 0, and is nowhere where a
+        // jump goes over the end.
         drawn = machine.sp() >= INTERNAL + 0x80 || (pc > 0xff00 && machine.pc() < 0x100);
         done += 1;
         let what = || format!("{bytes:02x?} at {pc:#06x}, before {before:x?}");
@@ -245,30 +285,7 @@ fn compare(random: &mut Random, count: usize) {
     let answers = script.run(&file.with_extension("commands")).expect("s51");
     std::fs::remove_file(file.with_extension("ihx")).expect("hex file");
     assert_eq!(answers.len(), outcomes.len());
-    for (outcome, answer) in outcomes.iter().zip(answers) {
-        match (outcome, answer) {
-            (
-                ModelState::Step { what, cycles, registers, wrote_psw },
-                Answer::Step { ticks, registers: theirs },
-            ) => {
-                assert_eq!(cycles * 12, u64::from(ticks), "clocks of {what}");
-                for (name, ours) in registers {
-                    let theirs = if name == "pc" { Some(theirs.pc & 0xffff) } else { theirs.get(name) };
-                    let ignored = if *wrote_psw && name == "psw" { P } else { 0 };
-                    let [ours, theirs] =
-                        [Some(*ours), theirs].map(|value| value.map(|value| value & !ignored));
-                    assert_eq!(ours, theirs, "{name} (ours, theirs) after {what}");
-                }
-            }
-            (ModelState::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
-                assert_eq!(*value & mask, theirs[0] & mask, "written by {what}");
-            }
-            (ModelState::Internal { what, bytes }, Answer::Bytes(theirs)) => {
-                assert_eq!(*bytes, theirs, "internal RAM after some instructions up to {what}");
-            }
-            _ => panic!("answers and questions differ"),
-        }
-    }
+    compare_answers(&outcomes, answers);
 }
 
 #[test]

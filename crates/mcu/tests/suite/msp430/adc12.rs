@@ -1,4 +1,6 @@
-//! The converter and the reference of the MSP430F5438A, driven by instructions as firmware drives them.
+//! Converter and reference of the MSP430F5438A.
+//!
+//! Instructions drive them as firmware does.
 
 use super::programs::{mov, mov_byte, part, poke, register};
 use mcu::{Fault, Mcu, Stop, Until, new_machine};
@@ -27,8 +29,9 @@ fn read(register: u16, into: u16) -> Vec<u16> {
     vec![0x4210 | into, register]
 }
 
-/// At 1 MHz and 3.0 V, with 1.001 V at A0, 0.5 V at A1 and more than any reference at A2. The first instruction holds the
-/// watchdog, 4 cycles; the converter's handler reads MEM0 into R7 and wakes the core.
+/// At 1 MHz and 3.0 V, with 1.001 V at A0, 0.5 V at A1 and more than any reference at A2. The first
+/// instruction holds the watchdog, 4 cycles; the converter's handler reads MEM0 into R7 and wakes
+/// the core.
 fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     let part = part();
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
@@ -70,7 +73,8 @@ fn nops(count: usize) -> Vec<u16> {
 
 #[test]
 fn a_conversion_takes_sampling_and_thirteen_clocks() {
-    // Started in cycle 16; 4 + 13 clocks of SMCLK: the flag is there in cycle 33. A MOV reads in its third cycle.
+    // Started in cycle 16; 4 + 13 clocks of SMCLK: the flag is there in cycle 33. A MOV reads in
+    // its third cycle.
     let start = [mov(ON, CTL0), mov(BY_SMCLK, CTL1), mov(GO, CTL0)].concat();
     assert_eq!(r5(&[start.clone(), nops(13), read(IFG, 5)]), 0);
     assert_eq!(r5(&[start.clone(), nops(14), read(IFG, 5)]), 1);
@@ -98,7 +102,8 @@ fn a_conversion_takes_as_many_clocks_of_a_divided_smclk() {
     let start = [mov(0x10, UCSCTL5), mov(ON, CTL0), mov(BY_SMCLK, CTL1), mov(GO, CTL0)].concat();
     assert_eq!(r5(&[start.clone(), nops(30), read(IFG, 5)]), 0);
     assert_eq!(r5(&[start, nops(31), read(IFG, 5)]), 1);
-    // Started in cycle 16; the divider comes four clocks later, in cycle 20, and 13 clocks of eight cycles end in 124.
+    // Started in cycle 16; the divider comes four clocks later, in cycle 20, and 13 clocks of eight
+    // cycles end in 124.
     let start = [mov(ON, CTL0), mov(BY_SMCLK, CTL1), mov(GO, CTL0), mov(0x30, UCSCTL5)].concat();
     assert_eq!(r5(&[start.clone(), nops(100), read(IFG, 5)]), 0);
     assert_eq!(r5(&[start, nops(101), read(IFG, 5)]), 1);
@@ -154,7 +159,7 @@ fn a_reference_must_be_on_settled_and_supplied() {
 }
 
 #[test]
-fn the_interrupt_wakes_and_its_vector_tells_which() {
+fn interrupt_wakes_the_core_and_its_vector_has_the_number() {
     // 1024 + 13 clocks of 4.8 MHz are 216.04 us, 217 cycles; the oscillator runs in LPM3, too.
     let words = [
         mov(0xc00 | ON, CTL0),
@@ -207,7 +212,7 @@ fn a_sequence_goes_through_its_memories() {
 }
 
 #[test]
-fn what_is_not_modelled_is_a_fault() {
+fn unmodelled_settings_are_faults() {
     assert!(fault(&[mov(0x03, CTL0)]).contains("ADC12ON"));
     assert!(fault(&[mov(ON, CTL0), mov(GO, CTL0)]).contains("ADC12SHP"));
     let on = [mov(ON, CTL0), mov(BY_SMCLK, CTL1)].concat();

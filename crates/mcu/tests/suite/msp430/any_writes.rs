@@ -1,4 +1,6 @@
-//! Whatever a program writes to the peripherals of the MSP430F5438A, the model goes on or faults; it does not panic.
+//! Random writes to the peripherals of the MSP430F5438A.
+//!
+//! The model goes on or faults; it does not panic.
 
 use super::programs::part;
 use mcu::chips::cc2500::Cc2500;

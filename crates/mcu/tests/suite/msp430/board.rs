@@ -1,4 +1,6 @@
-//! What is around an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that somebody attends.
+//! Board of an MSP430F5438A.
+//!
+//! It has levels and edges at ports, a chip on SPI, and sleep that somebody attends.
 
 use super::programs::{HOLD, mov_byte, part, poke, register};
 use mcu::{Chip, Mcu, Pin, Stop, Until, Wiring, new_machine};
@@ -76,7 +78,8 @@ fn echo(machine: &mut dyn Mcu) -> &mut Echo {
     machine.board_mut().chip_mut("echo").and_then(|chip| chip.downcast_mut()).expect("the chip")
 }
 
-/// The chip's select line low, the interface set up with this divider, the byte 0x9f sent, then 0x37.
+/// The chip's select line low, the interface set up with this divider, the byte 0x9f sent, then
+/// 0x37.
 fn spi(control: u16, divider: u16) -> Vec<u16> {
     [
         &mov_byte(1, 0x222)[..],
@@ -97,8 +100,8 @@ fn a_byte_takes_eight_bit_clocks() {
     let words = [&spi(0xa9, 4)[..], &[0x4303; 64], &read_byte(0x5ec)].concat();
     let mut machine = with_echo(&words);
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
-    // Each MOV takes 4 cycles and writes in its last; the ninth writes TXBUF, at cycle 36. 8 bits of 4 cycles at 1 MHz,
-    // then the byte that waited.
+    // Each MOV takes 4 cycles and writes in its last; the ninth writes TXBUF, at cycle 36. 8 bits
+    // of 4 cycles at 1 MHz, then the byte that waited.
     let heard = echo(&mut *machine).heard.clone();
     let [(first, first_ns), (second, second_ns)] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((first, second), (0x9f, 0x37));
@@ -127,7 +130,7 @@ fn a_chip_that_is_clocked_wrongly_is_a_fault() {
 }
 
 #[test]
-fn nobody_selected_leaves_the_line_high() {
+fn line_stays_high_while_no_chip_is_selected() {
     let mut words = spi(0xa9, 4);
     words[7] = 1;
     let mut machine = with_echo(&[&words[..], &[0x4303; 64], &read_byte(0x5ec)].concat());

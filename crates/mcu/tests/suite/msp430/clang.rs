@@ -66,7 +66,7 @@ impl Observer for Count {
 }
 
 #[test]
-fn a_compiled_program_computes_what_the_host_computes() {
+fn compiled_program_has_the_host_s_result() {
     let elf = build();
     let file = object::File::parse(&*elf).expect("ELF");
     let segments = file

@@ -1,5 +1,7 @@
-//! A test per row of the manual's cycle tables: SLAU208, chapter CPUX, written down here as the manual prints them,
-//! footnotes as footnotes; table numbers are those of SLAU445I, chapter 4, which has the same core.
+//! A test per row of the manual's cycle tables: SLAU208, chapter CPUX.
+//!
+//! The tables are written down here as the manual prints them, footnotes as footnotes. Table
+//! numbers are those of SLAU445I, chapter 4, which has the same core.
 
 use super::programs::part;
 use mcu::{Mcu, Stop, Until, new_machine};
@@ -15,7 +17,8 @@ fn machine() -> Box<dyn Mcu> {
     machine
 }
 
-/// Cycles and length in words of one instruction, given as its words; the length only where execution goes on behind.
+/// Cycles and length in words of one instruction, given as its words; the length only where
+/// execution goes on behind.
 fn run(machine: &mut dyn Mcu, words: &[u16]) -> (u64, u32) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(PC, &bytes));
@@ -79,7 +82,8 @@ const SUB: u16 = 8;
 const CMP: u16 = 9;
 const BIT: u16 = 11;
 
-/// Table 4-10: source, destination, cycles, words. [1]: MOV, BIT, and CMP with memory execute in one fewer cycle.
+/// Table 4-10: source, destination, cycles, words. [1]: MOV, BIT, and CMP with memory execute in
+/// one fewer cycle.
 const FORMAT_I: [(Mode, Mode, u64, u32); 35] = [
     (Rn, Rn, 1, 1),
     (Rn, Pc, 3, 1),
@@ -118,8 +122,8 @@ const FORMAT_I: [(Mode, Mode, u64, u32); 35] = [
     (Absolute, Absolute, 6, 3),
 ];
 
-/// Table 4-18: source, destination, cycles of .B and .W, cycles of .A, words. [2]: one less for MOV, BIT, CMP with
-/// memory; [3]: two less; [4], marked: one less for MOV, ADD, SUB.
+/// Table 4-18: source, destination, cycles of .B and .W, cycles of .A, words. [2]: one less for
+/// MOV, BIT, CMP with memory; [3]: two less; [4], marked: one less for MOV, ADD, SUB.
 const EXTENDED_I: [(Mode, Mode, u64, u64, u32, bool); 35] = [
     (Rn, Rn, 2, 2, 2, false),
     (Rn, Pc, 4, 4, 2, false),
@@ -350,7 +354,8 @@ fn address_instructions() {
     }
 }
 
-/// Section "Jump Instructions Cycles and Lengths": two, taken or not. Table 4-8: RETI five, RET four.
+/// Section "Jump Instructions Cycles and Lengths": two, taken or not. Table 4-8: RETI five, RET
+/// four.
 #[test]
 fn jumps_and_returns() {
     for condition in 0..8u16 {

@@ -94,7 +94,7 @@ fn a_block_holds_the_core() {
 
 /// "DMAxIFG is set when DMAxSZ counts to zero"; DMAEN falls, DMAxSZ is what it was.
 #[test]
-fn what_is_done_is_told() {
+fn transfer_that_ends_sets_its_flag_and_clears_its_enable() {
     let block = channel(0, FROM, TO, 8, BLOCK | UP | BEGIN | 4);
     let read = |register: u16| [0x4215, register];
     let r5 = |words: &[u16]| register(&*ran(words), "r5");
@@ -131,7 +131,8 @@ fn the_core_goes_on_between_bursts() {
     assert!((8..20).contains(&turns(BURST)), "{}", turns(BURST));
 }
 
-/// A repeated single transfer by TA0CCR0's flag, which the transfer clears: P1OUT gets 1 and 0 every hundred cycles.
+/// A repeated single transfer by TA0CCR0's flag, which the transfer clears: P1OUT gets 1 and 0
+/// every hundred cycles.
 #[test]
 fn a_timer_moves_bytes_to_a_port() {
     let words = [
@@ -145,7 +146,8 @@ fn a_timer_moves_bytes_to_a_port() {
     .concat();
     let edges = seen(&f5438a(), &words, 1_000).edges;
     assert_eq!(edges.len(), 9, "{edges:?}");
-    // The timer starts at cycle 40, and counts to 99; the jump under way ends before the bus is free.
+    // The timer starts at cycle 40, and counts to 99; the jump under way ends before the bus is
+    // free.
     for (place, (high, at)) in edges.into_iter().enumerate() {
         assert_eq!(high, place % 2 == 0);
         let due = 40 + 99 + 100 * place as u64;
@@ -153,7 +155,8 @@ fn a_timer_moves_bytes_to_a_port() {
     }
 }
 
-/// As TI's demo msp430x54xA_dma_05 says: UCTXIFG is set after a reset, so its edge is lost, and DMALEVEL sends the string all the same.
+/// As TI's demo msp430x54xA_dma_05 says: UCTXIFG is set after a reset, so its edge is lost, and
+/// DMALEVEL sends the string all the same.
 #[test]
 fn a_uart_is_fed() {
     let send = |part: &Part, uart: u16, select: Vec<u16>, number: u16, control: u16| {
@@ -182,7 +185,7 @@ fn a_channel_starts_the_next() {
 }
 
 #[test]
-fn what_never_comes_is_refused() {
+fn trigger_that_never_comes_is_refused() {
     let fault =
         |words: &[u16]| machine(&f5438a(), words).run(&Until::default()).expect_err("a fault").to_string();
     let waiting = [&mov(29, DMACTL0)[..], &channel(0, FROM, TO, 1, 0x10)].concat();

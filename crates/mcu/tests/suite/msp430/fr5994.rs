@@ -1,4 +1,6 @@
-//! The MSP430FR5994: FRAM with its wait states and cache, clock system, pins that a reset holds, eUSCI_A.
+//! MSP430FR5994.
+//!
+//! It has FRAM with wait states and cache, a clock system, pins that a reset holds, and eUSCI_A.
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Fault, Mcu, Observer, Part, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};
@@ -24,7 +26,8 @@ fn part() -> Part {
     Part::from_toml(include_str!("../../../../../targets/msp430fr5994.toml")).expect("target file")
 }
 
-/// A machine with a program there, at its beginning; the watchdog is held, which took [`HOLD`] cycles.
+/// A machine with a program there, at its beginning; the watchdog is held, which took [`HOLD`]
+/// cycles.
 fn machine(at: u32, words: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(&part(), 16_000_000).expect("machine");
     poke(&mut *machine, RAM, &[&mov(0x5a80, 0x015c)[..], &[END]].concat());
@@ -42,7 +45,8 @@ fn cycles(at: u32, words: &[u16]) -> u64 {
     machine.cycles()
 }
 
-/// By how many cycles a program in FRAM is longer with a wait state; `words` begin in the last word of a line.
+/// By how many cycles a program in FRAM is longer with a wait state; `words` begin in the last word
+/// of a line.
 fn waits(words: &[u16]) -> u64 {
     let with = |setting: u16| cycles(FRAM, &[&mov(setting, FRCTL0), words].concat());
     with(0xa510) - with(0xa500)
@@ -74,7 +78,7 @@ impl Observer for Seen {
     }
 }
 
-/// What is seen of a program, and of 600 cycles after it: MOV #200, R6, DEC R6, JNZ.
+/// Observations of a program, and of 600 cycles after it: MOV #200, R6, DEC R6, JNZ.
 fn seen(at: u32, words: &[u16]) -> Seen {
     let (mut machine, mut seen) =
         (machine(at, &[words, &[0x4036, 200, 0x8316, 0x23fe]].concat()), Seen::default());
@@ -99,11 +103,13 @@ fn a_line_is_fetched_once() {
 
 #[test]
 fn data_in_fram_waits_and_stays() {
-    // MOV &0x5000, R7 twice, of two words each: lines of the program at 0x4408 and 0x4410, and the data's once.
+    // MOV &0x5000, R7 twice, of two words each: lines of the program at 0x4408 and 0x4410, and the
+    // data's once.
     assert_eq!(waits(&[MOVE, 0x4217, 0x5000, 0x4217, 0x5000]), 3);
     // MOV R7, &0x5000: a write waits each time.
     assert_eq!(waits(&[MOVE, 0x4782, 0x5000, 0x4782, 0x5000]), 4);
-    // Code is executed as it was written last: a move, which the next turn finds to be INC R6. DEC R7, JNZ to the start.
+    // Code is executed as it was written last: a move, which the next turn finds to be INC R6. DEC
+    // R7, JNZ to the start.
     let turn = [&[MOVE][..], &mov(0x5316, FRAM as u16), &[0x8317, 0x23fa]].concat();
     let mut machine = machine(FRAM, &turn);
     assert!(machine.set_register("r6", 4) && machine.set_register("r7", 2));
@@ -111,7 +117,8 @@ fn data_in_fram_waits_and_stays() {
     assert_eq!(register(&*machine, "r6"), 5);
 }
 
-/// What an instruction's fetch waits belongs to it, also where someone looks on, and a run that is stopped there has not begun it.
+/// The waits of an instruction's fetch belong to it, also under an observer, and a run that is
+/// stopped there has not begun it.
 #[test]
 fn waits_count_for_the_instruction() {
     let program = [&mov(0xa530, FRCTL0)[..], &[MOVE; 9]].concat();
@@ -166,7 +173,8 @@ fn pins_are_held_until_they_are_released() {
     assert_eq!(given.len(), 2);
 }
 
-/// SLAU367, eUSCI_A: ten bits of 8 clocks; UCBRSx 0x80 makes the start bit and the last data bit a clock longer.
+/// SLAU367, eUSCI_A: ten bits of 8 clocks; UCBRSx 0x80 makes the start bit and the last data bit a
+/// clock longer.
 #[test]
 fn a_byte_takes_its_bits() {
     let send = |modulation: u16| {
@@ -181,9 +189,10 @@ fn a_byte_takes_its_bits() {
     assert!(fault(&mov(0x8000, UCA0)).contains("parity"));
 }
 
-/// The check values of CRC-32 (ISO 3309: 0xcbf43926), CRC-32/BZIP2 (0xfc891918) and CRC-16/IBM-3740 (0x29b1), before the final inversion;
-/// words as TI's examples have them: msp430fr599x_crc32.c, against zlib's crc32 of the same bytes, and msp430fr599x_crc16.c, the upper byte first,
-/// against Python's binascii.crc_hqx.
+/// The check values of CRC-32 (ISO 3309: 0xcbf43926), CRC-32/BZIP2 (0xfc891918) and CRC-16/IBM-3740
+/// (0x29b1), before the final inversion; words as TI's examples have them: msp430fr599x_crc32.c,
+/// against zlib's crc32 of the same bytes, and msp430fr599x_crc16.c, the upper byte first, against
+/// Python's binascii.crc_hqx.
 #[test]
 fn the_crc32_module_signs_bytes_and_words() {
     const CRC32: u16 = 0x0980;

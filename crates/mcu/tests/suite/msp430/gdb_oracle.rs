@@ -1,8 +1,12 @@
-//! Random MSP430X instructions, 20 bits and all, on the model and on GDB's simulator: the same registers, flags and touched memory
-//! after each one, the same memory in the end.
+//! Random MSP430X instructions on the model and on GDB's simulator.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs ten million
-//! instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says. What the simulator does otherwise is data: `gdb_deviations.toml`.
+//! With all 20 bits, registers, flags and touched memory are the same after each one, and all
+//! memory in the end.
+//!
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs ten million instructions, or as many as
+//! `WATTSEAL_ORACLE_INSTRUCTIONS` says. What the simulator does otherwise is data:
+//! `gdb_deviations.toml`.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use serde::Deserialize;
@@ -56,7 +60,7 @@ struct Deviation {
     flags: Option<Flags>,
 }
 
-/// What else must hold for a deviation.
+/// Additional condition of a deviation.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum When {
@@ -74,7 +78,8 @@ enum When {
     Address,
     /// The same, of two operands.
     RepeatedTwoOperands,
-    /// The two fields of the extension word for bits 19:16 differ, and the one operand is in memory.
+    /// The two fields of the extension word for bits 19:16 differ, and the one operand is in
+    /// memory.
     FieldsDiffer,
     /// SR is among the registers that `PUSHM` pushes.
     PushesSr,
@@ -146,7 +151,8 @@ impl Instruction {
     }
 }
 
-/// A register value: an address in memory, a number of digits, a number near the ends of the range, or any.
+/// A register value: an address in memory, a number of digits, a number near the ends of the range,
+/// or any.
 fn value(random: &mut Random) -> u32 {
     match random.below(8) {
         0..=2 => (0x600 + random.below(0x1_f000)) & !1,
@@ -284,12 +290,55 @@ impl Deviation {
     }
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     what: String,
     registers: Msp430Registers,
     ignored_flags: u32,
     writes: Vec<Access>,
+}
+
+/// Compares each outcome with the simulator's answers, and lists the first differences.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer<17>>) {
+    let mut differences = Vec::new();
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        let theirs = with_sr(&theirs, from_gdb);
+        if theirs[16] != 1 {
+            differences.push(format!("stopped at {}", outcome.what));
+        }
+        for register in (0..16).filter(|register| *register != CG) {
+            let mask = match register {
+                // Their bit 0 can be set (see the deviations).
+                PC | SP => ADDRESS & !1,
+                SR => SR_BITS & !outcome.ignored_flags,
+                _ => ADDRESS,
+            };
+            let (ours, theirs) = (outcome.registers[register] & mask, theirs[register] & mask);
+            if ours != theirs {
+                differences.push(format!("R{register} {ours:05x}, not {theirs:05x} after {}", outcome.what));
+            }
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| {
+                other.address < write.address + u32::from(write.size)
+                    && write.address < other.address + u32::from(other.size)
+            });
+            if covered.count() == 1 && ours != theirs {
+                let at = write.address;
+                differences.push(format!("{ours:x?}, not {theirs:x?} at {at:#07x} after {}", outcome.what));
+            }
+        }
+    }
+    let (count, shown) = (differences.len(), differences.len().min(SHOWN));
+    assert!(differences.is_empty(), "{count} differences:\n{}", differences[..shown].join("\n"));
 }
 
 /// Runs `count` instructions on both.
@@ -353,45 +402,7 @@ fn compare(random: &mut Random, deviations: &[Deviation], count: usize) {
     script.read(MEMORY.start, image.len());
 
     let mut answers = script.run().unwrap_or_else(|error| panic!("{error}")).into_iter();
-    let mut differences = Vec::new();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        let theirs = with_sr(&theirs, from_gdb);
-        if theirs[16] != 1 {
-            differences.push(format!("stopped at {}", outcome.what));
-        }
-        for register in (0..16).filter(|register| *register != CG) {
-            let mask = match register {
-                // Their bit 0 can be set (see the deviations).
-                PC | SP => ADDRESS & !1,
-                SR => SR_BITS & !outcome.ignored_flags,
-                _ => ADDRESS,
-            };
-            let (ours, theirs) = (outcome.registers[register] & mask, theirs[register] & mask);
-            if ours != theirs {
-                differences.push(format!("R{register} {ours:05x}, not {theirs:05x} after {}", outcome.what));
-            }
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| {
-                other.address < write.address + u32::from(write.size)
-                    && write.address < other.address + u32::from(other.size)
-            });
-            if covered.count() == 1 && ours != theirs {
-                let at = write.address;
-                differences.push(format!("{ours:x?}, not {theirs:x?} at {at:#07x} after {}", outcome.what));
-            }
-        }
-    }
-    let (count, shown) = (differences.len(), differences.len().min(SHOWN));
-    assert!(differences.is_empty(), "{count} differences:\n{}", differences[..shown].join("\n"));
+    compare_answers(&outcomes, &mut answers);
     let mut ours = vec![0; image.len()];
     assert!(machine.peek(MEMORY.start, &mut ours));
     assert!(answers.next() == Some(Answer::Bytes(ours)), "memory differs in the end");

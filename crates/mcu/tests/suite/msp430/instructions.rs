@@ -1,4 +1,6 @@
-//! What mspdebug cannot check, by the manual: SLAU208, chapter CPUX. Each test names the section.
+//! Instructions that mspdebug cannot check: SLAU208, chapter CPUX.
+//!
+//! Each test names the section.
 
 use super::programs::{HOLD, part};
 use mcu::{Fault, Flow, Mcu, Observer, Step, Stop, Until, new_machine};
@@ -102,7 +104,8 @@ fn sign_extension() {
     assert_eq!(Bench::new(&[0x1800, 0x1185], &[("r5", 0x12380)]).after(["r5"]), [0xfff80]);
 }
 
-/// TI E2E 1489338, tried on an MSP430FR5969: `ADDA R3, R15`, which TI's compiler makes of `p += 1`, adds 2.
+/// TI E2E 1489338, tried on an MSP430FR5969: `ADDA R3, R15`, which TI's compiler makes of `p += 1`,
+/// adds 2.
 #[test]
 fn adda_and_suba_take_constants_for_r2_and_r3() {
     for (word, expected) in [(0x03ef, 0x12347), (0x02ef, 0x12349), (0x03ff, 0x12343), (0x02ff, 0x12341)] {
@@ -129,7 +132,8 @@ fn pc_as_a_source_is_the_next_instruction() {
     assert_eq!(Bench::new(&[0x4006], &[]).after(["r6"]), [PC + 2]); // MOV PC, R6
 }
 
-/// openMSP430's RTL, MSPSim and the description tried on an MSP430FR5994: x(SP) of PUSH and CALL is of the SP that has counted down.
+/// openMSP430's RTL, MSPSim and the description tried on an MSP430FR5994: x(SP) of PUSH and CALL is
+/// of the SP that has counted down.
 #[test]
 fn push_and_call_index_the_sp_that_has_counted_down() {
     for (words, pushed) in [
@@ -150,7 +154,7 @@ fn push_and_call_index_the_sp_that_has_counted_down() {
 }
 
 #[test]
-fn what_sources_contradict_each_other_about_is_refused_and_said() {
+fn instruction_with_contradicting_sources_is_refused_by_name() {
     for (words, said) in [
         (vec![0x1221u16], "counts down"),         // PUSH @SP
         (vec![0x1231], "counts down"),            // PUSH @SP+
@@ -175,9 +179,10 @@ fn what_sources_contradict_each_other_about_is_refused_and_said() {
     assert_eq!(bench.word(0x3ffe), 0x1234);
 }
 
-/// SLAU208, figure 4-31: bits 19:16 of a single operand's address or value stand in 3:0 of the extension word.
+/// SLAU208, figure 4-31: bits 19:16 of a single operand's address or value stand in 3:0 of the
+/// extension word.
 #[test]
-fn a_single_operand_s_upper_bits_are_the_extension_word_s_lowest() {
+fn single_operand_takes_bits_19_to_16_from_the_extension_word() {
     let mut bench = Bench::new(&[0x1841, 0x1212, 0x3010], &[]); // PUSHX.W &13010h
     bench.poke(0x1_3010, &[0x1234]);
     assert_eq!(bench.step(), Ok(Stop::Cycles));
@@ -187,9 +192,10 @@ fn a_single_operand_s_upper_bits_are_the_extension_word_s_lowest() {
     assert_eq!((bench.word(0x3ffc), bench.word(0x3ffe)), (0x4321, 5));
 }
 
-/// The part takes the word below (tried on an MSP430FR5994); here only where that is asked for, and it is counted.
+/// The part takes the word below (tried on an MSP430FR5994); here only where that is asked for, and
+/// it is counted.
 #[test]
-fn a_word_at_an_odd_address_is_the_one_below_where_that_is_asked_for() {
+fn lenient_run_reads_the_word_below_an_odd_address() {
     // MOV @R5, R6; MOV R6, 1(R7); MOV.B @R5, R8.
     let mut bench = Bench::new(&[0x4526, 0x4687, 1, 0x4568], &[("r5", 0x3001), ("r7", 0x3100)]);
     bench.poke(0x3000, &[0x1234]);
@@ -297,7 +303,8 @@ fn indexed_addresses() {
     let mut bench = Bench::new(&[0x4516, 0xf000], &[("r5", 0x4010)]);
     bench.poke(0x3010, &[0xcafe]);
     assert_eq!(bench.after(["r6"]), [0xcafe]);
-    // "MSP430 Instruction With Indexed Mode in Upper Memory", the manual's 23456h + F8346h = 1B79Ch.
+    // "MSP430 Instruction With Indexed Mode in Upper Memory", the manual's 23456h + F8346h =
+    // 1B79Ch.
     let mut bench = Bench::new(&[0x4516, 0x8346], &[("r5", 0x23456)]);
     bench.poke(0x1b79c, &[0x5432]);
     assert_eq!(bench.after(["r6"]), [0x5432]);
@@ -308,7 +315,7 @@ fn indexed_addresses() {
 }
 
 #[test]
-fn what_the_manual_leaves_open_is_refused() {
+fn reserved_encodings_are_refused() {
     for words in [
         vec![0x13a0u16],         // reserved: 0001001110 10xxxx
         vec![0x13c5],            // reserved: 00010011 11xxxxxx
@@ -388,7 +395,8 @@ fn code_that_writes_itself_runs_as_written() {
     assert_eq!(bench.get("r6"), 1 + 2 + 1);
 }
 
-/// Timer_A0 with an interrupt every 100 cycles of SMCLK (base 0x0340, vector 54 at 0xffec), its handler at 0x2200.
+/// Timer_A0 with an interrupt every 100 cycles of SMCLK (base 0x0340, vector 54 at 0xffec), its
+/// handler at 0x2200.
 fn with_timer(words: &[u16]) -> Bench {
     let mut start = vec![
         0x40b2, 0x5a80, 0x015c, // MOV #WDTPW+WDTHOLD, &WDTCTL
@@ -411,7 +419,8 @@ fn an_interrupt_wakes_the_core_and_returns_to_sleep() {
     let mut steps = Steps::default();
     assert_eq!(bench.0.run_observed(&until, &mut steps), Ok(Stop::Cycles));
     assert_eq!(bench.0.cycles(), 1000);
-    // The last write of the start ends at cycle 16: the counter is at 0 there, and at CCR0 every 100 cycles from 115.
+    // The last write of the start ends at cycle 16: the counter is at 0 there, and at CCR0 every
+    // 100 cycles from 115.
     let entries: Vec<u64> = steps.0.iter().filter(|step| step.pc == 0x2200).map(|step| step.cycles).collect();
     assert_eq!(entries, (0..9).map(|n| 115 + 100 * n + 6).collect::<Vec<u64>>());
     assert_eq!(bench.get("r5"), 9);
@@ -422,7 +431,7 @@ fn an_interrupt_wakes_the_core_and_returns_to_sleep() {
 }
 
 #[test]
-fn the_instruction_after_eint_executes_before_a_pending_interrupt() {
+fn instruction_after_eint_precedes_a_pending_interrupt() {
     // "Interrupt Acceptance": wait with interrupts off, then EINT and NOPs.
     let mut bench = with_timer(&[0x4036, 40, 0x8316, 0x23fe, 0xd232, 0x5317, 0x5317, 0x3fff]);
     let mut steps = Steps::default();
@@ -440,7 +449,8 @@ fn a_program_that_can_go_nowhere_has_ended() {
     const SLEEP: &[u16] = &[0xd032, 0x0010, 0x3fff];
     for end in [JUMP, SLEEP] {
         assert_eq!(Bench::new(&[&HOLD[..], end].concat(), &[]).0.run(&Until::default()), Ok(Stop::Halted));
-        // A watchdog that nobody holds ends it 2^15 clocks after the start: MOV &SYSRSTIV, R5 then tells of it.
+        // A watchdog that nobody holds ends it 2^15 clocks after the start: MOV &SYSRSTIV, R5 then
+        // tells of it.
         let mut bench = Bench::new(end, &[("r5", 0)]);
         bench.poke(0x3000, &[&[0x4215, 0x019e][..], &HOLD, JUMP].concat());
         bench.poke(0xfffe, &[0x3000]);

@@ -83,7 +83,8 @@ impl Bench {
         self.now += 4;
     }
 
-    /// The cycles for which a write of a word holds up the core, at the same time as the access before.
+    /// The cycles for which a write of a word holds up the core, at the same time as the access
+    /// before.
     fn waited(&mut self, offset: u32) -> u64 {
         self.try_write(offset, 2, 0).expect("write");
         self.stall
@@ -93,7 +94,8 @@ impl Bench {
         self.try_read(offset).expect("read")
     }
 
-    /// Writes an operand of 8, 16, 24 or 32 bits at the register pair (or the single 16-bit register) given.
+    /// Writes an operand of 8, 16, 24 or 32 bits at the register pair (or the single 16-bit
+    /// register) given.
     fn operand(&mut self, low: u32, high: Option<u32>, bits: u32, value: u32) {
         match bits {
             8 => self.write(low, 1, value),
@@ -268,11 +270,13 @@ fn latency(bench: &Bench, from: u64, offset: u32) -> Option<u64> {
     })
 }
 
-/// Bits of the first and second operand; cycles until each result word is there after `OP2` or `OP2L`, and after `OP2H`.
+/// Bits of the first and second operand; cycles until each result word is there after `OP2` or
+/// `OP2L`, and after `OP2H`.
 type AvailabilityRow = (u32, u32, [u64; 5], Option<[u64; 5]>);
 
-/// SLAU208, "Result Availability (MPYFRAC = 0, MPYSAT = 0)" and "… in Fractional Mode", which have the same figures:
-/// bits of the operands, then cycles for RES0, RES1, RES2, RES3, MPYC after OP2 or OP2L, and after OP2H.
+/// SLAU208, "Result Availability (MPYFRAC = 0, MPYSAT = 0)" and "… in Fractional Mode", which have
+/// the same figures: bits of the operands, then cycles for RES0, RES1, RES2, RES3, MPYC after OP2
+/// or OP2L, and after OP2H.
 const TABLE: [AvailabilityRow; 4] = [
     (16, 16, [3, 3, 4, 4, 3], None),
     (32, 16, [3, 5, 6, 7, 7], None),
@@ -280,7 +284,8 @@ const TABLE: [AvailabilityRow; 4] = [
     (32, 32, [3, 8, 10, 11, 11], Some([0, 3, 5, 6, 6])),
 ];
 
-/// What follows from SLAU208's examples, see the model; RES2 and RES3 of 16x16 bits do not apply.
+/// Times that follow from SLAU208's examples, see the model; RES2 and RES3 of 16x16 bits do not
+/// apply.
 const TABLE_SATURATED: [AvailabilityRow; 4] = [
     (16, 16, [3, 3, 0, 0, 3], None),
     (32, 16, [8; 5], None),
@@ -307,7 +312,8 @@ fn results_come_when_the_manual_says() {
                     assert_eq!(latency(&bench, low, offset), Some(after_low[index]), "{what}");
                     continue;
                 };
-                // OP2H in the very next cycle: the row after OP2L decides, or the one after OP2H where it is later.
+                // OP2H in the very next cycle: the row after OP2L decides, or the one after OP2H
+                // where it is later.
                 let mut early = Bench { device: bench.device.clone(), now: low + 1, ..Bench::new() };
                 early.write(OP2H, 2, 1);
                 let expected =
@@ -339,7 +345,7 @@ fn a_fault_names_the_register_and_the_cycles_missing() {
 }
 
 #[test]
-fn what_the_manual_does_not_define_is_refused() {
+fn accesses_that_the_manual_leaves_undefined_are_refused() {
     let mut bench = Bench::new();
     assert!(bench.try_write(OP2H, 2, 1).is_err(), "OP2H without OP2L");
     assert!(bench.try_write(SUMEXT, 2, 1).is_err(), "SUMEXT is read-only");
@@ -350,10 +356,12 @@ fn what_the_manual_does_not_define_is_refused() {
     assert!(bench.try_write(OP2L, 2, 9).is_err());
 }
 
-/// MPYDLYWRTEN: a write waits for RES0 to RES3, with MPYDLY32 for RES0 and RES1 alone; OP2H, which the multiplication waits for, never.
+/// MPYDLYWRTEN: a write waits for RES0 to RES3, with MPYDLY32 for RES0 and RES1 alone; OP2H, which
+/// the multiplication waits for, never.
 #[test]
 fn delayed_writes_wait_for_the_multiplication_under_way() {
-    // OP2L, OP2H five cycles later and a write at once: RES1 is there 8 cycles after OP2L, the carry 11.
+    // OP2L, OP2H five cycles later and a write at once: RES1 is there 8 cycles after OP2L, the
+    // carry 11.
     for (control, waited) in [(0x100, 6), (0x300, 3)] {
         let mut bench = Bench::new();
         bench.write(CONTROL, 2, control);
@@ -371,7 +379,8 @@ fn delayed_writes_wait_for_the_multiplication_under_way() {
     assert!(bench.try_write(OP2L, 2, 5).is_err(), "without it, an accumulation must not begin");
 }
 
-/// The second example of "Putting It All Together" as a program, with so many NOPs: "5 NOPs required".
+/// The second example of "Putting It All Together" as a program, with `nops` NOPs: "5 NOPs
+/// required".
 fn saturated_after(nops: usize) -> Result<[u32; 4], Fault> {
     use super::programs::{mov, mov_byte, part, poke, register};
     let at = |offset: u32| (BASE + offset) as u16;

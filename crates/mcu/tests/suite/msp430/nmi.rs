@@ -1,4 +1,7 @@
-//! The user NMI by an oscillator's fault, the system NMI by the MSP430FR5994's MPU: SLAU208 and SLAU367, chapters "Memory Protection Unit" and "System Resets, Interrupts, and Operating Modes".
+//! User NMI by an oscillator's fault, system NMI by the MSP430FR5994's MPU.
+//!
+//! Sources: SLAU208 and SLAU367, chapters "Memory Protection Unit" and "System Resets, Interrupts,
+//! and Operating Modes".
 
 use super::programs::{mov, poke, register};
 use mcu::{Mcu, Part, Until, new_clocked_machine, new_machine};
@@ -10,7 +13,8 @@ const END: [u16; 2] = [0x3c00, 0x3ffe];
 const SFRIE1: u16 = 0x100;
 const UNMI_VECTOR: u32 = 0xfffa;
 
-/// Its handler counts in R9, reads SYSUNIV into R6 and again into R7, then SFRIFG1 into R8. GIE is clear.
+/// Its handler counts in R9, reads SYSUNIV into R6 and again into R7, then SFRIFG1 into R8. GIE is
+/// clear.
 fn machine(part: &Part, words: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(part, 1_000_000).expect("machine");
     load(&mut *machine, words);
@@ -28,7 +32,8 @@ fn run(machine: &mut dyn Mcu, cycles: u64) {
     machine.run(&Until { cycles: Some(cycles), addresses: Vec::new() }).expect("no fault");
 }
 
-/// OFIFG is set by power-up; its oscillators are there at once, so reading SYSUNIV clears it for good.
+/// OFIFG is set by power-up; its oscillators are there at once, so reading SYSUNIV clears it for
+/// good.
 #[test]
 fn ofie_interrupts_without_gie() {
     let part =
@@ -42,7 +47,8 @@ fn ofie_interrupts_without_gie() {
     assert_eq!(register(&*idle, "r9"), 0, "no fault, no interrupt");
 }
 
-/// The MSP430F5438A's loop stands at its lowest tap for some ten milliseconds: the flag stays, and the interrupt comes again, but not within itself.
+/// The MSP430F5438A's loop stands at its lowest tap for some ten milliseconds: the flag stays, and
+/// the interrupt comes again, but not within itself.
 #[test]
 fn a_fault_that_stays_interrupts_after_reti() {
     let part = super::programs::part();
@@ -61,8 +67,8 @@ const MPUSEGB2: u16 = 0x5a4;
 const MPUSEGB1: u16 = 0x5a6;
 const MPUSAM: u16 = 0x5a8;
 
-/// As TI's msp430fr599x_mpu_01.c: borders at 0x6000 and 0x8000; segments 1 and 2 can be read and executed; `access` is for segment 3 and the
-/// information memory.
+/// As TI's msp430fr599x_mpu_01.c: borders at 0x6000 and 0x8000; segments 1 and 2 can be read and
+/// executed; `access` is for segment 3 and the information memory.
 fn protected(enable: u16, access: u16, words: &[u16]) -> Box<dyn Mcu> {
     let part =
         Part::from_toml(include_str!("../../../../../targets/msp430fr5994.toml")).expect("target file");
@@ -81,7 +87,8 @@ fn protected(enable: u16, access: u16, words: &[u16]) -> Box<dyn Mcu> {
     machine
 }
 
-/// A write into a segment without MPUSEGxWE is left out, and the system NMI comes with MPUSEGIE; elsewhere nothing is different.
+/// A write into a segment without MPUSEGxWE is left out, and the system NMI comes with MPUSEGIE;
+/// elsewhere nothing is different.
 #[test]
 fn the_mpu_keeps_segments_from_being_written() {
     for (address, access, number) in
@@ -109,9 +116,9 @@ fn the_mpu_keeps_segments_from_being_written() {
     assert_eq!(["r5", "r8", "r9"].map(|name| register(&*machine, name)), [2, 0, 0]);
 }
 
-/// What the MPU has no model of, and what its locks hold.
+/// Settings of the MPU without a model, and settings that its locks hold.
 #[test]
-fn the_mpu_says_what_it_has_not() {
+fn mpu_refuses_unmodelled_settings() {
     for (enable, access, words, said) in [
         (1, 0x73, Vec::new(), "cannot be executed"),
         (1, 0x7d, mov(1, 0x9000).to_vec(), "MPUSEGxVS"),

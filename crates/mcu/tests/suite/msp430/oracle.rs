@@ -1,21 +1,28 @@
-//! Random MSP430 instructions on the model and on mspdebug's simulator: the same registers, flags and touched memory
-//! after each one.
+//! Random MSP430 instructions on the model and on mspdebug's simulator.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! Registers, flags and touched memory are the same after each one.
 //!
-//! What mspdebug 0.22 lacks or does otherwise than SLAU208, and is left out or masked here; `instructions.rs`
-//! covers it by the manual:
-//! - MSP430X instructions and bits 19:16 of registers (sections "MSP430X Extended Instructions", "CPU Registers");
-//!   `SXT Rn` sets bits 19:16, the model's are cut off after each instruction.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
+//!
+//! Gaps of mspdebug 0.22 and differences from SLAU208, which are left out or masked here;
+//! `instructions.rs` covers them by the manual:
+//! - MSP430X instructions and bits 19:16 of registers (sections "MSP430X Extended Instructions",
+//!   "CPU Registers"); `SXT Rn` sets bits 19:16, the model's are cut off after each instruction.
 //! - `PUSH.B` clears the high byte of the stack's word; the manual leaves it ("PUSH").
-//! - `PUSH` and `CALL` of `x(SP)` address with the SP before it counts down, and PC as a source is the address behind the opcode, also
-//!   where an index follows; `instructions.rs` names who knows better.
-//! - `PUSH SP` stores the old SP; the manual's figure "PUSH SP – POP SP Sequence" has the new one stored.
-//! - `@SP+` of a byte counts SP up by 1; the manual's SP counts by 2 ("Indirect Autoincrement Mode").
-//! - Bit 0 of PC and SP can be set; the manual has it always 0 ("Program Counter", "Stack Pointer").
+//! - `PUSH` and `CALL` of `x(SP)` address with the SP before it counts down, and PC as a source is
+//!   the address behind the opcode, also where an index follows; `instructions.rs` names who knows
+//!   better.
+//! - `PUSH SP` stores the old SP; the manual's figure "PUSH SP – POP SP Sequence" has the new one
+//!   stored.
+//! - `@SP+` of a byte counts SP up by 1; the manual's SP counts by 2 ("Indirect Autoincrement
+//!   Mode").
+//! - Bit 0 of PC and SP can be set; the manual has it always 0 ("Program Counter", "Stack
+//!   Pointer").
 //! - SR keeps its reserved bits 15:9.
-//! - `DADD` clears V, which the manual leaves undefined; with digits above 9 the result is undefined, too.
+//! - `DADD` clears V, which the manual leaves undefined; with digits above 9 the result is
+//!   undefined, too.
 //! - Words at odd addresses are accessed; the model stops with a fault.
 //! - Addresses below 0x200 belong to mspdebug's own peripherals.
 
@@ -61,7 +68,7 @@ fn instruction(random: &mut Random) -> u32 {
     }
 }
 
-/// What is left out, see above; the operand words do not matter.
+/// Returns true for the exclusions above; the operand words do not matter.
 fn is_left_out(word: u32) -> bool {
     let push_byte = word & 0xffc0 == 0x1240;
     let push_sp = word == 0x1201;
@@ -93,7 +100,7 @@ impl Observer for Touched {
     }
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     what: String,
     registers: [u32; 16],
@@ -127,12 +134,12 @@ fn step(machine: &mut dyn Mcu) -> Option<Touched> {
     }
 }
 
-/// Whether a word has a digit above 9.
+/// Returns true if a word has a digit above 9.
 fn not_decimal(value: u32) -> bool {
     (0..4).any(|digit| value >> (4 * digit) & 15 > 9)
 }
 
-/// Whether `DADD` at the program counter would add something other than decimal digits.
+/// Returns true if `DADD` at the program counter would add something other than decimal digits.
 fn adds_other_than_digits(machine: &dyn Mcu, word: u32, operand: u32) -> bool {
     let mut trial = machine.snapshot();
     let before = registers(machine);
@@ -157,6 +164,61 @@ fn make_decimal(random: &mut Random, values: &mut [u32; 16], word: u32) {
     }
 }
 
+/// Draws all registers, on both sides.
+fn draw_registers(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script) {
+    let mut values: [u32; 16] = std::array::from_fn(|_| value(random));
+    values[0] = (0x400 + random.below(0xf000)) & !1;
+    values[1] = (0x400 + random.below(0xf000)) & !1;
+    values[SR] &= FLAGS;
+    values[3] = 0;
+    set_registers(machine, &values);
+    for (register, value) in values.iter().enumerate() {
+        script.set(register, *value as u16);
+    }
+}
+
+/// Goes on from the same state on both sides, where they differ as described above.
+fn synchronise(machine: &mut dyn Mcu, script: &mut Script, mut after: [u32; 16]) {
+    after.iter_mut().for_each(|value| *value &= 0xffff);
+    after[SR] &= !CPUOFF;
+    set_registers(machine, &after);
+    for (register, value) in after.iter().enumerate().take(3) {
+        script.set(register, *value as u16);
+    }
+}
+
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer>) {
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
+            let mask = match register {
+                0 | 1 => 0xfffe,
+                SR => SR_BITS & !outcome.ignored_flags,
+                3 => 0,
+                _ => 0xffff,
+            };
+            assert_eq!(ours & mask, u32::from(theirs) & mask, "R{register} after {}", outcome.what);
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| other.address == write.address).count() > 1;
+            assert!(
+                covered || ours == theirs,
+                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
+                write.address,
+                outcome.what
+            );
+        }
+    }
+}
+
 /// Runs `count` instructions on both.
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
@@ -173,15 +235,7 @@ fn compare(random: &mut Random, count: usize) {
     script.load(&file, MEMORY.start as u16);
 
     while outcomes.len() < count {
-        let mut values: [u32; 16] = std::array::from_fn(|_| value(random));
-        values[0] = (0x400 + random.below(0xf000)) & !1;
-        values[1] = (0x400 + random.below(0xf000)) & !1;
-        values[SR] &= FLAGS;
-        values[3] = 0;
-        set_registers(&mut *machine, &values);
-        for (register, value) in values.iter().enumerate() {
-            script.set(register, *value as u16);
-        }
+        draw_registers(random, &mut *machine, &mut script);
         'sequence: for _ in 0..SEQUENCE {
             let before = registers(&*machine);
             let pc = before[0];
@@ -221,7 +275,7 @@ fn compare(random: &mut Random, count: usize) {
                 for write in &touched.writes {
                     script.read(write.address as u16, usize::from(write.size));
                 }
-                let mut after = registers(&*machine);
+                let after = registers(&*machine);
                 outcomes.push(ModelState {
                     what: format!(
                         "{word:04x} {:04x} {:04x} at {pc:#06x}, before {values:04x?}",
@@ -231,13 +285,7 @@ fn compare(random: &mut Random, count: usize) {
                     ignored_flags: if is_dadd(word) { V } else { 0 },
                     writes: touched.writes,
                 });
-                // Go on from the same state on both sides, where they differ as described above.
-                after.iter_mut().for_each(|value| *value &= 0xffff);
-                after[SR] &= !CPUOFF;
-                set_registers(&mut *machine, &after);
-                for (register, value) in after.iter().enumerate().take(3) {
-                    script.set(register, *value as u16);
-                }
+                synchronise(&mut *machine, &mut script, after);
                 continue 'sequence;
             }
             break;
@@ -246,34 +294,7 @@ fn compare(random: &mut Random, count: usize) {
 
     let mut answers =
         script.run(&folder.join(&name).with_extension("commands")).expect("mspdebug").into_iter();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
-            let mask = match register {
-                0 | 1 => 0xfffe,
-                SR => SR_BITS & !outcome.ignored_flags,
-                3 => 0,
-                _ => 0xffff,
-            };
-            assert_eq!(ours & mask, u32::from(theirs) & mask, "R{register} after {}", outcome.what);
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| other.address == write.address).count() > 1;
-            assert!(
-                covered || ours == theirs,
-                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
-                write.address,
-                outcome.what
-            );
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let _ = std::fs::remove_file(&file);
 }
 

@@ -68,10 +68,10 @@ fn the_watchdog_wants_words_and_bites() {
     assert_eq!((value("r6"), value("r5")), (Some(0x16), Some(0)));
 }
 
-/// WDTKEY, KEYV and PMMKEY of SYSRSTIV, and the MSP430FR5994's WDTPW, FRCTLPW, PMMPW, MPUPW and CSPW. RAM holds the program through
-/// the reset, which reads SYSRSTIV twice.
+/// WDTKEY, KEYV and PMMKEY of SYSRSTIV, and the MSP430FR5994's WDTPW, FRCTLPW, PMMPW, MPUPW and
+/// CSPW. RAM holds the program through the reset, which reads SYSRSTIV twice.
 #[test]
-fn register_without_its_password_resets_and_says_which() {
+fn write_without_the_password_resets_and_names_the_module() {
     let other =
         Part::from_toml(include_str!("../../../../../targets/msp430fr5994.toml")).expect("target file");
     let f5438a = [(0x15c, 0x18), (0x140, 0x1a), (0x120, 0x20)];
@@ -123,7 +123,7 @@ fn the_core_voltage_rises_step_by_step() {
 }
 
 #[test]
-fn clocks_keep_to_what_is_modelled() {
+fn clock_registers_read_back_modelled_settings() {
     assert_eq!(r5(&[&mov(0x244, 0x168)[..], &read(0x168)].concat()), 0x244);
     assert_eq!(r5(&[&mov(0x114, 0x168)[..], &read(0x168)].concat()), 0x114);
     assert_eq!(r5(&[&mov(0x0110, 0x16a)[..], &read(0x16a)].concat()), 0x0110);
@@ -131,8 +131,9 @@ fn clocks_keep_to_what_is_modelled() {
     assert_eq!(r5(&[&mov(0, 0x16e)[..], &read(0x16e)].concat()), 0);
 }
 
-/// SLAU208, FLL: DCOx and MODx, as one number, move by one in each period of the reference, of 32 cycles at 1,048,576 Hz; DCOFFG is set at the
-/// lowest tap, and OFIFG stays set with it. After 32 x 32 periods the loop has settled.
+/// SLAU208, FLL: DCOx and MODx, as one number, move by one in each period of the reference, of 32
+/// cycles at 1,048,576 Hz; DCOFFG is set at the lowest tap, and OFIFG stays set with it. After 32 x
+/// 32 periods the loop has settled.
 #[test]
 fn the_loop_settles_tap_by_tap() {
     let after = |periods: u64, words: &[u16]| {
@@ -204,7 +205,8 @@ fn a_uart_sends_at_its_rate() {
     let mut machine = machine(&words);
     let mut seen = Seen::default();
     let until = Until { cycles: Some(3000), addresses: Vec::new() };
-    // Interrupts are off, so that the program has ended at its last jump: stay in a loop of two jumps.
+    // Interrupts are off, so that the program has ended at its last jump: stay in a loop of two
+    // jumps.
     assert!(machine.poke(PC + 42, &[0x00, 0x3c, 0xfe, 0x3f]));
     assert_eq!(machine.run_observed(&until, &mut seen), Ok(Stop::Cycles));
     // The sixth MOV ends at cycle 24.
@@ -221,7 +223,8 @@ fn a_fetch_from_registers_names_the_peripheral() {
 #[test]
 fn timers_count_their_clocks() {
     let start = |control: u16| [&mov(0x5a80, 0x15c)[..], &mov(9, 0x392), &mov(control, 0x380)].concat();
-    // Continuous from SMCLK: the counter is cleared at cycle 12 and read in the third cycle of the next MOV.
+    // Continuous from SMCLK: the counter is cleared at cycle 12 and read in the third cycle of the
+    // next MOV.
     assert_eq!(r5(&[&start(0x0224)[..], &read(0x390)].concat()), 3);
     // SMCLK / 8 (ID = 3), after 16 more cycles of NOP.
     assert_eq!(r5(&[&start(0x02e4)[..], &[0x4303; 16], &read(0x390)].concat()), 2);
@@ -258,8 +261,8 @@ fn timer_b_may_be_shorter() {
     assert!(fault(&mov(0x0200, 0x3c2)).contains("compare latches"));
 }
 
-/// SLAU208, "CRC Module", assembler examples: 0x89f6 by CRCDI, 0x29b1 by CRCDIRB. The digits as words by CRCDIRB: read on an
-/// MSP430F5438A (TI's E2E forum, thread 373270).
+/// SLAU208, "CRC Module", assembler examples: 0x89f6 by CRCDI, 0x29b1 by CRCDIRB. The digits as
+/// words by CRCDIRB: read on an MSP430F5438A (TI's E2E forum, thread 373270).
 #[test]
 fn the_crc_module_signs_the_nine_digits() {
     let bytes = |register: u16| {
@@ -276,7 +279,8 @@ fn the_crc_module_signs_the_nine_digits() {
 
 #[test]
 fn aclk_ticks_at_32768_hz() {
-    // At 1 MHz the first edge of ACLK comes by cycle 31, the second by 62: 24 NOPs, then the counter at cycle 12+24+3.
+    // At 1 MHz the first edge of ACLK comes by cycle 31, the second by 62: 24 NOPs, then the
+    // counter at cycle 12+24+3.
     let start = [&mov(0x5a80, 0x15c)[..], &mov(9, 0x392), &mov(0x0124, 0x380)].concat();
     assert_eq!(r5(&[&start[..], &[0x4303; 15], &read(0x390)].concat()), 0);
     assert_eq!(r5(&[&start[..], &[0x4303; 16], &read(0x390)].concat()), 1);
@@ -284,7 +288,8 @@ fn aclk_ticks_at_32768_hz() {
     assert_eq!(r5(&[&start[..], &[0x4303; 47], &read(0x390)].concat()), 2);
 }
 
-/// SLAU208, MPY32: a 16×16-bit result is there for the next instruction, unless that reads it in indirect mode.
+/// SLAU208, MPY32: a 16×16-bit result is there for the next instruction, unless that reads it in
+/// indirect mode.
 #[test]
 fn the_multiplier_is_read_in_time_or_not_at_all() {
     let multiply = [&mov(1234, 0x4c0)[..], &mov(567, 0x4c8)].concat();

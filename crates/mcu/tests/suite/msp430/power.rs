@@ -1,4 +1,4 @@
-//! What the MSP430F5438A does with its power: where the cycles go, by the status register and the core voltage.
+//! Power of the MSP430F5438A: use of the cycles, by the status register and the core voltage.
 
 use super::programs::{mov, mov_byte, part, poke, word};
 use mcu::{Fault, Mcu, Stop, Until, new_machine};
@@ -22,8 +22,8 @@ fn sleep(bits: u16) -> Vec<u16> {
     vec![0xd032, bits]
 }
 
-/// The watchdog held, then `words` from the flash's 0x6000, then `jmp $`; TA0's interrupt wakes the core for good:
-/// `BIC #0xf0, 0(SP)`, `RETI`.
+/// The watchdog held, then `words` from the flash's 0x6000, then `jmp $`; TA0's interrupt wakes the
+/// core for good: `BIC #0xf0, 0(SP)`, `RETI`.
 fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     let part = part();
     let mut machine = new_machine(&part, CLOCK_HZ).expect("machine");
@@ -42,7 +42,7 @@ fn run(machine: &mut dyn Mcu) {
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
 }
 
-/// Why the program cannot go on.
+/// Message of the fault that ends the program.
 fn fault(words: &[Vec<u16>]) -> String {
     match machine(words).run(&Until::default()) {
         Err(fault) => fault.to_string(),
@@ -50,7 +50,8 @@ fn fault(words: &[Vec<u16>]) -> String {
     }
 }
 
-/// TA0 counts ACLK up to `ticks` and round, its interrupt enabled: it comes after `ticks` edges and then every `ticks + 1`.
+/// TA0 counts ACLK up to `ticks` and round, its interrupt enabled: it comes after `ticks` edges and
+/// then every `ticks + 1`.
 fn interval(ticks: u16) -> Vec<u16> {
     [mov(ticks, TA0_CCR0), mov(0x10, TA0_CCTL0), mov(0x114, TA0_CTL)].concat()
 }
@@ -60,8 +61,9 @@ fn every_cycle_is_running_or_asleep() {
     let mut machine = machine(&[interval(33), sleep(LPM3), mov(0, TA0_CTL), sleep(LPM0)]);
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
     let residency = machine.residency();
-    // Four MOV of 5 cycles less one, then BIS of 2: the core sleeps from cycle 18 on. The timer has been counting since
-    // cycle 16, before the first edge of ACLK: the 33rd comes at cycle ceil(33 * 1e6 / 32768) = 1008.
+    // Four MOV of 5 cycles less one, then BIS of 2: the core sleeps from cycle 18 on. The timer has
+    // been counting since cycle 16, before the first edge of ACLK: the 33rd comes at cycle 1008,
+    // which is ceil(33 * 1e6 / 32768).
     assert_eq!(residency.asleep_in("LPM3"), 1008 - 18);
     // Waking up 150 us with SVSLFP = 0 as after a reset, interrupt 6, BIC 5, RETI 5, MOV 4, BIS 2.
     assert_eq!(residency.active, [18 + 150 + 6 + 5 + 5 + 4 + 2]);
@@ -78,7 +80,8 @@ fn residency_tells_modes_and_levels_apart() {
     assert_eq!(before.cycles(), 4000);
     let modes: Vec<_> = before.asleep.iter().map(|line| (line.mode, line.level)).collect();
     assert_eq!(modes, [("LPM0", 0), ("LPM3", 1)]);
-    // Edge 100 of ACLK: ceil(100e6 / 32768) = 3052; LPM0 from cycle 18; then interrupt, BIC, RETI, two MOV.B.
+    // Edge 100 of ACLK: ceil(100e6 / 32768) = 3052; LPM0 from cycle 18; then interrupt, BIC, RETI,
+    // two MOV.B.
     assert_eq!(before.asleep_in("LPM0"), 3052 - 18);
     assert_eq!(before.active, [18 + 6 + 5 + 5 + 4 + 4, 2]);
     assert_eq!(machine.run(&Until { cycles: Some(7000), ..Until::default() }), Ok(Stop::Cycles));
@@ -103,14 +106,16 @@ fn a_mode_that_the_manual_does_not_have_is_a_fault() {
 
 #[test]
 fn waking_takes_the_time_that_the_supervisor_leaves() {
-    // SLAS655H: 150 us with SVSLFP = 0; with SVSLFP = 1 and below 4 MHz 4.5 us, that is 5 cycles of 1 MHz; from LPM0 none.
+    // SLAS655H: 150 us with SVSLFP = 0; with SVSLFP = 1 and below 4 MHz 4.5 us, that is 5 cycles of
+    // 1 MHz; from LPM0 none.
     let unlock = mov_byte(0xa5, 0x121);
     for (control, mode, cycles) in
         [(0x4400, LPM3, 150), (0x4c00, LPM3, 5), (0x4000, LPM3, 5), (0x4400, LPM0, 0)]
     {
         let mut machine =
             machine(&[unlock.clone(), mov(control, SVSMLCTL), interval(33), sleep(mode), sleep(LPM0)]);
-        // The handler's first instruction: 6 cycles after the wake-up, which begins at edge 33 of ACLK.
+        // The handler's first instruction: 6 cycles after the wake-up, which begins at edge 33 of
+        // ACLK.
         let until = Until { addresses: vec![0x7000], ..Until::default() };
         assert_eq!(machine.run(&until), Ok(Stop::Address(0x7000)));
         assert_eq!(machine.cycles(), 1008 + cycles + 6);
@@ -148,7 +153,8 @@ fn flash_is_written_from_1_to_0_and_erased_by_segments() {
     assert_eq!(word(machine.as_ref(), 0x1800), 0x0230);
     assert_eq!(word(machine.as_ref(), 0x1902), 0x56ff);
     assert_eq!(word(machine.as_ref(), 0x6a00), 0x55aa);
-    // Nine MOV of 4 cycles, and 85 us for each of four writes; the core stands still but does not sleep.
+    // Nine MOV of 4 cycles, and 85 us for each of four writes; the core stands still but does not
+    // sleep.
     assert_eq!(machine.cycles(), 36 + 4 * 85);
     assert_eq!(machine.residency().active, [36 + 4 * 85]);
 
@@ -157,13 +163,15 @@ fn flash_is_written_from_1_to_0_and_erased_by_segments() {
     poke(machine.as_mut(), 0x6c00, &[0x2222]);
     run(machine.as_mut());
     assert_eq!([0x1910, 0x1912].map(|at| word(machine.as_ref(), at)), [0x1111, 0x2222]);
-    // Information segment D of 128 bytes and a main segment of 512 bytes are gone, their neighbours are not.
+    // Information segment D of 128 bytes and a main segment of 512 bytes are gone, their neighbours
+    // are not.
     assert_eq!(
         [0x1800, 0x6a00, 0x69fe, 0x6c00].map(|at| word(machine.as_ref(), at)),
         [0xffff, 0xffff, 0x1111, 0x2222]
     );
     assert_eq!(word(machine.as_ref(), 0x1902), 0x56ff);
-    // MOV #0 is shorter but takes 4 cycles, too: 9 + 6 + 6 of them; a long word takes as long as a word.
+    // MOV #0 is shorter but takes 4 cycles, too: 9 + 6 + 6 of them; a long word takes as long as a
+    // word.
     assert_eq!(machine.cycles(), 21 * 4 + 5 * 85 + 2 * 32_000);
     // Flash outlasts a reset; the controller is locked again.
     machine.reset();
@@ -171,7 +179,7 @@ fn flash_is_written_from_1_to_0_and_erased_by_segments() {
 }
 
 #[test]
-fn what_the_flash_controller_forbids_is_a_fault() {
+fn access_that_the_flash_controller_forbids_is_a_fault() {
     assert!(fault(&[mov(0, 0x1800)]).contains("locked"));
     assert!(fault(&[mov_byte(0x40, FCTL1)]).contains("in words only"));
     assert!(fault(&[flash(0, &[mov(0, 0x1800)])]).contains("neither ERASE nor WRT"));
@@ -224,7 +232,8 @@ fn at(machine: &mut dyn Mcu, supply_v: f64) -> Result<Stop, Fault> {
     machine.run(&Until { cycles, ..Until::default() })
 }
 
-/// Raises the core voltage to `level`, supervised (SLAU208, "Increasing VCORE"), or with the high side off.
+/// Raises the core voltage to `level`, supervised (SLAU208, "Increasing VCORE"), or with the high
+/// side off.
 fn raise(level: u16, supervised: bool) -> Vec<u16> {
     let high_side = |level: u16| if supervised { 0x4400 | level << 8 | level } else { 0x4000 };
     let step = |level: u16| [mov(high_side(level), SVSMHCTL), mov(0xa500 | level, 0x120)].concat();
@@ -237,7 +246,7 @@ fn idle() -> Vec<u16> {
 }
 
 #[test]
-fn the_supervisor_resets_below_its_level_and_lets_go_above_the_other() {
+fn supervisor_resets_below_one_level_and_ends_above_another() {
     // SVSH 0, as after a reset: 1.68 V falling, 1.74 V rising.
     let mut machine = machine(&[idle()]);
     let machine = machine.as_mut();
@@ -276,7 +285,8 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
         let until = Until { cycles: Some(machine.cycles() + 100), ..Until::default() };
         assert_eq!(machine.run(&until), Ok(Stop::Cycles));
     }
-    // A supply that is too low for the level shows where the program sets it: at the second step, 2.08 V.
+    // A supply that is too low for the level shows where the program sets it: at the second step,
+    // 2.08 V.
     machine.reset();
     machine.board_mut().supply_v = 2.0;
     assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::PowerLost));
@@ -285,7 +295,7 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
 }
 
 #[test]
-fn an_unguarded_core_below_what_the_data_sheet_allows_is_a_fault() {
+fn unguarded_core_below_the_data_sheet_s_voltage_is_a_fault() {
     // Recommended operating conditions: PMMCOREV 1 needs 2.0 V.
     let mut machine = machine(&[raise(1, false), idle()]);
     machine.board_mut().supply_v = 2.0;

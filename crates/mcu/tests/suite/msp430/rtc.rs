@@ -73,12 +73,14 @@ fn a_second_changes_all() {
     assert_eq!(after(&mut *machine(&f5438a(), &words), 3_000_000, TIM0), 0x3b3b);
 }
 
-/// RTCRDY falls 64 periods of ACLK before the second changes; RTCIV names RTCRDYIFG, RTCTEVIFG and RTCAIFG with 2, 4 and 6.
+/// RTCRDY falls 64 periods of ACLK before the second changes; RTCIV names RTCRDYIFG, RTCTEVIFG and
+/// RTCAIFG with 2, 4 and 6.
 #[test]
 fn the_time_can_be_read_outside_the_keep_out_window() {
     let start = [&mov(0x6000, RTC)[..], &new_year(false), &mov(0x80, AMINHR), &mov(0x2070, RTC)].concat();
     let mut machine = machine(&f5438a(), &start);
-    // The clock begins at cycle 32, after the first period; 32,768 - 64 more end at cycle 998,078, 64 after the change at 1,001,984.
+    // The clock begins at cycle 32, after the first period; 32,768 - 64 more end at cycle 998,078,
+    // 64 after the change at 1,001,984.
     assert_eq!(at(&mut *machine, 998_000, RTC) & 0x1000, 0x1000);
     // It has been so since the beginning of the second.
     assert_eq!(after(&mut *machine, 10, IV), 2);
@@ -118,7 +120,8 @@ fn rtc_a_counts() {
     assert_eq!([16, 17].map(|nops| r5(&[&eighth[..], &vec![0x4303; nops], &read(TIM0)].concat())), [2, 3]);
     assert_eq!(r5(&[&mov(0x0400, RTC)[..], &[0x4303; 252], &read(RTC)].concat()) & 4, 0);
     assert_eq!(r5(&[&mov(0x0400, RTC)[..], &[0x4303; 253], &read(RTC)].concat()) & 4, 4);
-    // RT0PS from SMCLK by 4, RT1PS from that by 2: the counter counts every eighth cycle. RT0PS is let go last.
+    // RT0PS from SMCLK by 4, RT1PS from that by 2: the counter counts every eighth cycle. RT0PS is
+    // let go last.
     let cascade =
         [&mov(0x8000, PS1CTL)[..], &mov(0x0800, RTC), &mov(0x4800, RTC + 8), &[0x4303; 45]].concat();
     assert_eq!(r5(&[&cascade[..], &read(TIM0)].concat()), 48 / 8);

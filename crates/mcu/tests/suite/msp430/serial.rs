@@ -1,7 +1,7 @@
 //! USCI and eUSCI as I2C and SPI masters, on the MSP430F5438A and the MSP430FR5994.
 
 use super::programs::{mov, mov_byte, poke, register};
-use crate::two_wire::Device;
+use crate::i2c_bus::Device;
 use mcu::{Mcu, Observer, Part, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
@@ -89,7 +89,8 @@ fn a_master_writes() {
     .concat();
     let mut machine = ran(&f5438a(), &words);
     assert_eq!(device(&mut *machine).log, ["3cW", "11", "22", "STOP"]);
-    // UCTXSTT is written at cycle 28: START, then nine bits each. The first byte is there in time, and the second.
+    // UCTXSTT is written at cycle 28: START, then nine bits each. The first byte is there in time,
+    // and the second.
     assert_eq!(device(&mut *machine).times_ns, [128_000, 218_000, 308_000]);
     assert_eq!(register(&*machine, "r5"), 0, "the bus is free");
 }
@@ -120,7 +121,7 @@ fn a_master_reads() {
 
 /// "UCNACKIFG = 1, UCTXIFG = 0, UCBxTXBUF discarded"; UCBxIV says 4 of it.
 #[test]
-fn nobody_acknowledges_a_wrong_address() {
+fn wrong_address_is_not_acknowledged() {
     let words = [
         &i2c(0x3d)[..],
         &mov_byte(0x92, UCB0),
@@ -139,7 +140,7 @@ fn nobody_acknowledges_a_wrong_address() {
 }
 
 #[test]
-fn what_a_master_does_not_do_is_refused() {
+fn unmodelled_modes_and_mistakes_of_a_master_are_refused() {
     let with = |control: u16| {
         fault(&f5438a(), &[mov_byte(0x81, UCB0), mov_byte(control, UCB0 + 1), mov_byte(0x80, UCB0)].concat())
     };
@@ -151,7 +152,8 @@ fn what_a_master_does_not_do_is_refused() {
     assert!(fault(&f5438a(), &unclocked).contains("UCSSELx"));
 }
 
-/// SLAU367, "Byte Counter and Automatic STOP Generation": UCASTPx = 2 makes a STOP after UCBxTBCNT bytes.
+/// SLAU367, "Byte Counter and Automatic STOP Generation": UCASTPx = 2 makes a STOP after UCBxTBCNT
+/// bytes.
 #[test]
 fn an_eusci_stops_by_itself() {
     let words = [
@@ -199,7 +201,8 @@ impl Observer for Sent {
     }
 }
 
-/// An A block is an SPI master with UCSYNC, as the B blocks are: eight clocks of UCBRx, and with UCLISTEN its own byte comes back.
+/// An A block is an SPI master with UCSYNC, as the B blocks are: eight clocks of UCBRx, and with
+/// UCLISTEN its own byte comes back.
 #[test]
 fn an_a_block_is_an_spi_master() {
     for (part, control, status, flags) in
@@ -218,7 +221,8 @@ fn an_a_block_is_an_spi_master() {
         let (mut machine, mut sent) = (machine(&part, &words), Sent::default());
         assert_eq!(machine.run_observed(&Until::default(), &mut sent), Ok(Stop::Halted));
         assert_eq!((register(&*machine, "r5"), sent.0.len()), (0x9f, 0), "{}", part.name);
-        // TXBUF is written at cycle 24; the loop of 4 + 2 cycles looks at cycles 24 + 3 + 6 n, and finds it 32 later; then MOV and the end.
+        // TXBUF is written at cycle 24; the loop of 4 + 2 cycles looks at cycles 24 + 3 + 6 n, and
+        // finds it 32 later; then MOV and the end.
         assert!((24 + 32..24 + 32 + 16).contains(&machine.cycles()), "{}", machine.cycles());
     }
     assert!(fault(&fr5994(), &mov(0x2180, 0x05c0)).contains("three-pin master"));

@@ -1,4 +1,6 @@
-//! SMCLK and ACLK beside MCLK: what the clock systems of the MSP430F5438A and the MSP430FR5994 set, and what their peripherals make of it.
+//! SMCLK and ACLK beside MCLK.
+//!
+//! The clock systems of the MSP430F5438A and the MSP430FR5994 set them, and peripherals count them.
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Mcu, Observer, Part, Stop, Until, new_clocked_machine, new_machine};
@@ -64,7 +66,8 @@ impl Observer for Sent {
 }
 
 impl Clocked {
-    /// Lets the watchdog be and, on the MSP430FR5994, the clock system's registers be written, with all dividers 1: 12 cycles.
+    /// Lets the watchdog be and, on the MSP430FR5994, the clock system's registers be written, with
+    /// all dividers 1: 12 cycles.
     fn start(&self) -> Vec<u16> {
         let key = if self.enhanced { 0xa500 } else { 0 };
         let key_register = if self.enhanced { 0x160 } else { 0x166 };
@@ -86,7 +89,7 @@ impl Clocked {
         assert!(machine.set_register("sp", 0x3000) && machine.set_register("pc", PC));
     }
 
-    /// What TA0R is in the third cycle of a MOV behind these words.
+    /// TA0R in the third cycle of a MOV behind these words.
     fn count(&self, words: &[u16]) -> u32 {
         let mut machine = self.machine(&[words, &[0x4215, TA0R]].concat());
         let end = PC + 2 * (self.start().len() + words.len() + 2) as u32;
@@ -134,8 +137,8 @@ fn nops(count: usize) -> Vec<u16> {
     vec![0x4303; count]
 }
 
-/// SLAU208, UCSCTL5, and SLAU367, CSCTL3: DIVS 1 is half, 3 an eighth. Periods of SMCLK begin where DIVS is written; the counter is cleared
-/// 4 cycles later, and read after the NOPs and 3 more.
+/// SLAU208, UCSCTL5, and SLAU367, CSCTL3: DIVS 1 is half, 3 an eighth. Periods of SMCLK begin where
+/// DIVS is written; the counter is cleared 4 cycles later, and read after the NOPs and 3 more.
 #[test]
 fn a_timer_counts_a_divided_smclk() {
     for part in both() {
@@ -153,7 +156,7 @@ fn a_timer_counts_a_divided_smclk() {
 
 /// The counter goes on from where it is when DIVS changes, and again when it changes back.
 #[test]
-fn a_timer_goes_on_where_smclk_changes() {
+fn timer_goes_on_when_smclk_changes() {
     for part in both() {
         let run = [mov(FROM_SMCLK, TA0CTL), nops(10), mov(0x30, part.dividers)].concat();
         assert_eq!(
@@ -165,7 +168,8 @@ fn a_timer_goes_on_where_smclk_changes() {
     }
 }
 
-/// CCR0 of 99 in up mode: every 100 clocks of SMCLK. The interrupt that is due comes later when SMCLK becomes slower meanwhile.
+/// CCR0 of 99 in up mode: every 100 clocks of SMCLK. The interrupt that is due comes later when
+/// SMCLK becomes slower meanwhile.
 #[test]
 fn interrupts_come_by_smclk() {
     for part in both() {
@@ -175,21 +179,24 @@ fn interrupts_come_by_smclk() {
             (at[3] - at[0]) / 3
         };
         assert_eq!([0, 1, 3, 5].map(every), [100, 200, 800, 3200]);
-        // The counter is cleared in cycle 24, SMCLK an eighth from 36 on: 12 clocks before, 87 after that until the flag in 36 + 87 * 8; it is
-        // seen at the end of a jump, of two cycles, and taken in six.
+        // The counter is cleared in cycle 24, SMCLK an eighth from 36 on: 12 clocks before, 87
+        // after that until the flag in 36 + 87 * 8; it is seen at the end of a jump, of two cycles,
+        // and taken in six.
         let changed = [&timer[..], &nops(8), &mov(0x30, part.dividers)].concat();
         let first = part.interrupts(&changed, 1)[0];
         assert!((36 + 87 * 8 + 6..36 + 87 * 8 + 6 + 4).contains(&first), "{first}");
     }
 }
 
-/// Ten bits of 8 clocks: 80 cycles, 160, 640; and where SMCLK becomes an eighth 24 cycles after the byte has begun, 24 + 56 * 8.
+/// Ten bits of 8 clocks: 80 cycles, 160, 640; and where SMCLK becomes an eighth 24 cycles after the
+/// byte has begun, 24 + 56 * 8.
 #[test]
 fn a_uart_sends_by_smclk() {
     for part in both() {
         let frame = |divs: u16| {
             let start = [mov(divs << 4, part.dividers), part.send()].concat();
-            // The periods of SMCLK began with DIVS, in cycle 16; the byte is written in 36, and begins with the edge before.
+            // The periods of SMCLK began with DIVS, in cycle 16; the byte is written in 36, and
+            // begins with the edge before.
             part.sent(&start) - (36 - 20 % (1 << divs))
         };
         assert_eq!([0, 1, 3].map(frame), [80, 160, 640]);
@@ -201,7 +208,8 @@ fn a_uart_sends_by_smclk() {
     }
 }
 
-/// Another oscillator is what it is, whatever MCLK is: at 1 MHz edges of 32,768 Hz come by cycles 31 and 62, of 16,384 Hz by 62.
+/// Another oscillator is what it is, whatever MCLK is: at 1 MHz edges of 32,768 Hz come by cycles
+/// 31 and 62, of 16,384 Hz by 62.
 #[test]
 fn smclk_and_aclk_have_oscillators_of_their_own() {
     for part in both() {
@@ -209,22 +217,26 @@ fn smclk_and_aclk_have_oscillators_of_their_own() {
             let clocks = [mov(sources, part.sources), mov(dividers, part.dividers)].concat();
             part.count(&[clocks, mov(control, TA0CTL), nops(waits)].concat())
         };
-        // SELS 0: the watch crystal. SMCLK has it from cycle 16 on, the counter is read in cycle 27 and later.
+        // SELS 0: the watch crystal. SMCLK has it from cycle 16 on, the counter is read in cycle 27
+        // and later.
         let crystal = part.dco & 0x0f;
         assert_eq!([0, 19, 20, 50, 51].map(|waits| timer(crystal, 0, FROM_SMCLK, waits)), [0, 0, 1, 1, 2]);
-        // DIVA 1 halves ACLK, of whose period 0.66 are over in cycle 20: edges in 41.03 and each 61.04 cycles after that.
+        // DIVA 1 halves ACLK, of whose period 0.66 are over in cycle 20: edges in 41.03 and each
+        // 61.04 cycles after that.
         let aclk = |waits| timer(part.dco, 0x100, FROM_ACLK, waits);
         assert_eq!([14, 15, 75, 76, 136, 137].map(aclk), [0, 1, 1, 2, 2, 3]);
-        // SELA and SELS 1: VLOCLK with 9.4 kHz, 106.38 cycles, from 16 on, where 0.52 of ACLK's period are over.
+        // SELA and SELS 1: VLOCLK with 9.4 kHz, 106.38 cycles, from 16 on, where 0.52 of ACLK's
+        // period are over.
         let vlo = |control, waits| timer(0x110 | part.dco & 0x0f, 0, control, waits);
         assert_eq!([39, 40, 145, 147].map(|waits| vlo(FROM_ACLK, waits)), [0, 1, 1, 2]);
         assert_eq!([95, 96, 201, 202].map(|waits| vlo(FROM_SMCLK, waits)), [0, 1, 1, 2]);
     }
 }
 
-/// Where the core follows the program: MCLK becomes an eighth of the DCO in mid-run while SMCLK stays one, so that a byte takes as long.
+/// MCLK becomes an eighth of the DCO in mid-run while SMCLK stays one, on a machine whose core
+/// follows the program. A byte takes as long.
 #[test]
-fn smclk_stays_where_mclk_alone_changes() {
+fn smclk_stays_when_only_mclk_changes() {
     for part in both() {
         let run = |words: &[u16]| {
             let mut machine = new_clocked_machine(&part.part, None).expect("machine");
@@ -254,13 +266,14 @@ fn the_watchdog_counts_smclk_as_it_is() {
             assert_eq!(machine.run(&until(2_000, 0)), Ok(Stop::Cycles));
             register(&*machine, "r5") & 1
         };
-        // SMCLK's periods begin in cycle 16, the counter in 20 with the edge of 16: the 64th one after that comes in 528, between two instructions.
+        // SMCLK's periods begin in cycle 16, the counter in 20 with the edge of 16: the 64th one
+        // after that comes in 528, between two instructions.
         assert_eq!([528 - 24 - 4, 528 - 24].map(flag), [0, 1]);
     }
 }
 
 #[test]
-fn what_the_clock_systems_cannot_give_is_refused() {
+fn settings_that_the_clock_systems_lack_are_refused() {
     let [f5438a, fr5994] = both();
     assert!(f5438a.fault(&mov(0x344, 0x168)).contains("ACLK from the DCO"));
     assert!(f5438a.fault(&[mov(0x0703, 0x170), mov(0xc1cf, 0x16c)].concat()).contains("SMCLKREQEN"));

@@ -1,4 +1,6 @@
-//! Output units and captures of Timer_A and Timer_B: SLAU208, sections "Output Unit" and "Capture Mode".
+//! Output units and captures of Timer_A and Timer_B.
+//!
+//! Source: SLAU208, sections "Output Unit" and "Capture Mode".
 
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Mcu, Observer, Part, Pin, PinEdge, Stop, Until, new_machine};
@@ -22,7 +24,8 @@ fn both() -> [(Part, u8); 2] {
     [(super::programs::part(), 2), (Part::from_toml(fr5994).expect("target file"), 0)]
 }
 
-/// The watchdog rests, the pins are released where they are held; then these words, and a loop of two jumps.
+/// The watchdog rests, the pins are released where they are held; then these words, and a loop of
+/// two jumps.
 fn machine(part: &Part, words: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(part, 1_000_000).expect("machine");
     let start = [mov(0x5a80, 0x15c), mov(0, 0x130)].concat();
@@ -47,7 +50,8 @@ fn until(cycles: u64) -> Until {
     Until { cycles: Some(cycles), addresses: Vec::new() }
 }
 
-/// The edges of TA0.1 from when the timer starts, in clocks of it, in this mode of counting with CCR0 = 100 and CCR1 = 25.
+/// The edges of TA0.1 from when the timer starts, in clocks of it, in this mode of counting with
+/// CCR0 = 100 and CCR1 = 25.
 fn edges(part: &Part, bit: u8, counting: u16, mode: u16, count: usize) -> Vec<(bool, u64)> {
     let pin = 1 << bit;
     let words = [
@@ -117,7 +121,8 @@ fn output_modes_in_the_other_modes() {
     }
 }
 
-/// OUT is the level in mode 0; a pin that is not selected, or no output, is not driven by it; in channel 0 EQU0 is its own.
+/// OUT is the level in mode 0; a pin that is not selected, or no output, is not driven by it; in
+/// channel 0 EQU0 is its own.
 #[test]
 fn outputs_are_at_selected_pins() {
     for (part, bit) in both() {
@@ -141,7 +146,8 @@ fn outputs_are_at_selected_pins() {
     }
 }
 
-/// CM_1 and CM_3 at CCI1A: the counts of the edges, CCI, CCIFG, and COV where the one before was not read.
+/// CM_1 and CM_3 at CCI1A: the counts of the edges, CCI, CCIFG, and COV where the one before was
+/// not read.
 #[test]
 fn edges_of_a_pin_are_captured() {
     const CCIFG: u32 = 1;
@@ -193,7 +199,8 @@ fn a_program_captures_the_count() {
             &[&words.concat()[..9], &[0x4215, TA0CCR1], &words[3], &[0x4216, TA0CCR1]].concat(),
         );
         assert_eq!(machine.run(&until(200)), Ok(Stop::Cycles));
-        // CM_3: the write of VCC is two MOVs after the timer's start; that of GND two more, of three and four cycles.
+        // CM_3: the write of VCC is two MOVs after the timer's start; that of GND two more, of
+        // three and four cycles.
         assert_eq!([register(&*machine, "r5"), register(&*machine, "r6")], [8, 15], "{}", part.name);
         let inside = machine_with_internal_input(&part);
         assert!(inside.contains("no pin"), "{}: {inside}", part.name);

@@ -90,8 +90,8 @@ fn characters_arrive_at_the_rate_of_the_line() {
     }
 }
 
-/// SLAU208, UCAxSTAT: UCOE "is set when a character is transferred into UCAxRXBUF before the previous character was read", and goes with
-/// UCRXERR as UCAxRXBUF is read.
+/// SLAU208, UCAxSTAT: UCOE "is set when a character is transferred into UCAxRXBUF before the
+/// previous character was read", and goes with UCRXERR as UCAxRXBUF is read.
 #[test]
 fn a_character_that_is_not_read_is_overrun() {
     for uart in uarts() {
@@ -119,8 +119,8 @@ impl Observer for Sent {
     }
 }
 
-/// TI's msp430fr599x_euscia0_uart_01.c: each character wakes the core from LPM3, in which the module activates SMCLK by itself, and is sent
-/// back; UCAxIV is 2.
+/// TI's msp430fr599x_euscia0_uart_01.c: each character wakes the core from LPM3, in which the
+/// module activates SMCLK by itself, and is sent back; UCAxIV is 2.
 #[test]
 fn the_interrupt_of_a_character_wakes_the_core() {
     let [f5438a, fr5994] = uarts();
@@ -151,7 +151,7 @@ fn the_interrupt_of_a_character_wakes_the_core() {
 
 /// Characters that come while UCSWRST is set, or the module listens to itself, are nobody's.
 #[test]
-fn nobody_hears_what_comes_in_reset() {
+fn characters_that_come_in_reset_are_lost() {
     for uart in uarts() {
         for (off, on) in
             [(mov(0x81, UCA0), mov(0x80, UCA0)), (mov_byte(0x80, uart.status), mov_byte(0, uart.status))]

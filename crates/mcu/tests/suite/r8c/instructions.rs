@@ -1,5 +1,6 @@
-//! R8C instructions by the manual's definitions (REJ09B0001, chapter 3), above all those where GDB's simulator, with which
-//! `r8c_oracle.rs` compares, does otherwise.
+//! R8C instructions by the manual's definitions (REJ09B0001, chapter 3).
+//!
+//! Most are those that GDB's simulator, with which `oracle.rs` compares, executes otherwise.
 
 use mcu::{Access, AccessKind, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
@@ -238,7 +239,8 @@ fn sums_of_products_end_at_an_overflow() {
 
 #[test]
 fn interrupts_and_their_stack() {
-    // INT #5 in bank 1 with U set, from an address beyond 64 kB of the vector's point of view: FLG and PC share a byte.
+    // INT #5 in bank 1 with U set, from an address beyond 64 kB of the vector's point of view: FLG
+    // and PC share a byte.
     let mut machine = machine();
     assert!(machine.poke(0x4014, &[0x00, 0x90, 0x00]) && machine.poke(0x40a0, &[0x00, 0x91, 0x00]));
     let flags = 0x5000 | U | I | B | C;
@@ -284,7 +286,8 @@ fn control_registers() {
     assert_registers(&*after(&[0x7c, 0xc0], &[("r2", 0x1234)]), &[("r0", START + 2), ("r2", 0)]);
     let stored = after(&[0x7c, 0xcf, 0x00, 0x05], &[]);
     assert_eq!(bytes::<4>(&*stored, 0x500), [0x04, 0x80, 0x00, 0x00]);
-    // PUSHC ISP saves the stack pointer before it is counted down; POPC ISP does not count what it loads.
+    // PUSHC ISP saves the stack pointer before it is counted down; POPC ISP does not count what it
+    // loads.
     let pushed = after(&[0xeb, 0x42], &[]);
     assert_registers(&*pushed, &[("isp", 0x1ffe)]);
     assert_eq!(bytes::<2>(&*pushed, 0x1ffe), [0x00, 0x20]);
@@ -331,7 +334,7 @@ fn banks_of_registers() {
 }
 
 #[test]
-fn what_ends_a_run() {
+fn wait_and_a_jump_to_itself_end_a_run() {
     // WAIT; JMP.B to itself
     for code in [[0x7d, 0xf3], [0xfe, 0xff]] {
         let mut machine = machine();
@@ -401,7 +404,8 @@ fn observers_follow_calls() {
 
 #[test]
 fn code_in_ram_can_change_itself() {
-    // At 0x1000: MOV.B #0x04,0x1005 (NOP over WAIT's first byte), then WAIT at 0x1005, whose second byte is RTS.
+    // At 0x1000: MOV.B #0x04,0x1005 (NOP over WAIT's first byte), then WAIT at 0x1005, whose second
+    // byte is RTS.
     let mut machine = machine();
     assert!(machine.poke(0x1000, &[0x74, 0xcf, 0x05, 0x10, 0x04, 0x7d, 0xf3]));
     machine.set_pc(0x1005);

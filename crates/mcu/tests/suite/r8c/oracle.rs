@@ -1,28 +1,35 @@
-//! Random R8C instructions on the model and on GDB's simulator: the same registers of both banks, flags and touched memory
-//! after each one, the same memory in the end.
+//! Random R8C instructions on the model and on GDB's simulator.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs a
-//! million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! Registers of both banks, flags and touched memory are the same after each one, and all memory in
+//! the end.
 //!
-//! What the simulator of GDB 13.1 lacks or does otherwise than REJ09B0001, and is left out or masked here;
-//! `instructions.rs` covers it by the manual:
-//! - `LDCTX`, `STCTX`, `BRK` are not executed; `LDIPL` sets reserved bits; `STC PC` stores its own address.
-//! - Byte operations into `A0` and `A1` work on 8 bits; the manual extends the source by zeros and works on 16. Of `MOV`
-//!   alone the value is the same, S is not.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
+//!
+//! Gaps of the simulator of GDB 13.1 and differences from REJ09B0001, which are left out or masked
+//! here; `instructions.rs` covers them by the manual:
+//! - `LDCTX`, `STCTX`, `BRK` are not executed; `LDIPL` sets reserved bits; `STC PC` stores its own
+//!   address.
+//! - Byte operations into `A0` and `A1` work on 8 bits; the manual extends the source by zeros and
+//!   works on 16. Of `MOV` alone the value is the same, S is not.
 //! - `MUL.B` and `MULU.B` into `A0` clear `A1`.
-//! - `DIV` and `DIVX` cut the dividend to the divisor's width: only dividends of that width are drawn. After an overflow
-//!   quotient and remainder are undefined, and `DIVU.W` does not always set O.
-//! - `LDE` leaves S and Z; `SHA` and `RMPA` leave O; `ABS` does not set O. A shift by R1H = 0 changes flags.
-//! - `base:8[An]`, `base:16[An]` and `bit,base:16[SB]` take the base as bits or SB as a bit address; `bit,base:8[SB/FB]`
-//!   loses the upper three bits of SB or FB.
+//! - `DIV` and `DIVX` cut the dividend to the divisor's width: only dividends of that width are
+//!   drawn. After an overflow quotient and remainder are undefined, and `DIVU.W` does not always
+//!   set O.
+//! - `LDE` leaves S and Z; `SHA` and `RMPA` leave O; `ABS` does not set O. A shift by R1H = 0
+//!   changes flags.
+//! - `base:8[An]`, `base:16[An]` and `bit,base:16[SB]` take the base as bits or SB as a bit
+//!   address; `bit,base:8[SB/FB]` loses the upper three bits of SB or FB.
 //! - `JMPI` and `JSRI` cut `dsp:20[An]` to 16 bits and take R2R0 for R3R1.
-//! - Interrupts and `REIT` put the upper bits of FLG and PC in other places of the fourth byte on the stack, and save to
-//!   the wrong stack where U is set, and beyond 64 kB where the stack pointer wraps around: only what makes no difference
-//!   there is drawn.
-//! - `PUSHC` of the selected stack pointer saves it after counting down, `POPC` counts it up after loading it;
-//!   `POPC FLG` and `REIT` count the stack pointer that is selected afterwards.
+//! - Interrupts and `REIT` put the upper bits of FLG and PC in other places of the fourth byte on
+//!   the stack, and save to the wrong stack where U is set, and beyond 64 kB where the stack
+//!   pointer wraps around: only what makes no difference there is drawn.
+//! - `PUSHC` of the selected stack pointer saves it after counting down, `POPC` counts it up after
+//!   loading it; `POPC FLG` and `REIT` count the stack pointer that is selected afterwards.
 //! - `JMP` to itself, `WAIT` and flag D end the run of the model.
-//! - Addresses below 0x500 belong to the simulator's devices; reserved bits of FLG and INTB can be set.
+//! - Addresses below 0x500 belong to the simulator's devices; reserved bits of FLG and INTB can be
+//!   set.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use testkit::oracles::gdb_sim::{Answer, R8cRegisters as Registers, Script as GdbScript, Simulator};
@@ -42,7 +49,7 @@ start = 0x500
 size = 0xffa00
 "#;
 
-/// Where that memory ends.
+/// End of that memory.
 const END: u32 = 0xf_ff00;
 /// Memory that is random at first and compared in the end.
 const MEMORY: std::ops::Range<u32> = 0x500..0x2_0000;
@@ -78,7 +85,8 @@ const O: u32 = 0x20;
 const U: u32 = 0x80;
 const FLG_BITS: u32 = 0x70ff;
 
-/// A register value: an address in memory, a small number, a number near the ends of the range, or any.
+/// A register value: an address in memory, a small number, a number near the ends of the range, or
+/// any.
 fn value(random: &mut Random) -> u32 {
     match random.below(8) {
         0..=3 => 0x600 + random.below(0xf800),
@@ -114,7 +122,7 @@ fn instruction(random: &mut Random) -> [u8; 8] {
     bytes
 }
 
-/// What is left out whatever the registers, see above.
+/// Returns true for the exclusions above that do not depend on registers.
 fn is_left_out(bytes: &[u8; 8]) -> bool {
     let (first, second) = (bytes[0], bytes[1]);
     let (operation, field) = (second >> 4, second & 15);
@@ -137,7 +145,7 @@ fn is_left_out(bytes: &[u8; 8]) -> bool {
     }
 }
 
-/// Whether it is `ROT`, `SHL` or `SHA` by R1H.
+/// Returns true for `ROT`, `SHL` and `SHA` by R1H.
 fn shifts_by_register(bytes: &[u8; 8]) -> bool {
     let operation = bytes[1] >> 4;
     match bytes[0] {
@@ -147,7 +155,8 @@ fn shifts_by_register(bytes: &[u8; 8]) -> bool {
     }
 }
 
-/// Changes registers, memory and operands before an instruction so that both sides mean the same by it.
+/// Changes registers, memory and operands before an instruction so that both sides mean the same by
+/// it.
 fn arrange(
     random: &mut Random,
     machine: &mut dyn Mcu,
@@ -237,7 +246,7 @@ fn set_registers(machine: &mut dyn Mcu, values: &Registers) {
     }
 }
 
-/// Which bits are compared after an instruction; `None` where it is left out after all.
+/// Bits that are compared after an instruction; `None` where it is left out after all.
 fn masks(bytes: &[u8; 8], before: &Registers, after: &Registers) -> Option<Registers> {
     let (first, second) = (bytes[0], bytes[1]);
     let (operation, field) = (second >> 4, second & 15);
@@ -305,12 +314,48 @@ fn masks(bytes: &[u8; 8], before: &Registers, after: &Registers) -> Option<Regis
     Some(masks)
 }
 
-/// What the model has after an instruction.
+/// State of the model after an instruction.
 struct ModelState {
     what: String,
     registers: Registers,
     masks: Registers,
     writes: Vec<Access>,
+}
+
+/// Compares each outcome with the simulator's answers.
+fn compare_answers(outcomes: &[ModelState], answers: &mut impl Iterator<Item = Answer<20>>) {
+    for outcome in outcomes {
+        let Some(Answer::Registers(theirs)) = answers.next() else {
+            panic!("no registers for {}", outcome.what)
+        };
+        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
+            let mask = outcome.masks[register];
+            assert_eq!(
+                format!("{:05x}", ours & mask),
+                format!("{:05x}", theirs & mask),
+                "{} after {}",
+                NAMES[register],
+                outcome.what
+            );
+        }
+        for write in &outcome.writes {
+            let Some(Answer::Bytes(theirs)) = answers.next() else {
+                panic!("no memory for {}", outcome.what)
+            };
+            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
+            // What a later write of the same instruction covers is compared there.
+            let covered = outcome.writes.iter().filter(|other| {
+                other.address < write.address + u32::from(write.size)
+                    && write.address < other.address + u32::from(other.size)
+            });
+            assert!(
+                covered.count() > 1 || ours == theirs,
+                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
+                write.address,
+                outcome.what
+            );
+        }
+    }
 }
 
 /// Runs `count` instructions on both.
@@ -372,38 +417,7 @@ fn compare(random: &mut Random, count: usize) {
     script.read(MEMORY.start, image.len());
 
     let mut answers = script.run().unwrap_or_else(|error| panic!("{error}")).into_iter();
-    for outcome in &outcomes {
-        let Some(Answer::Registers(theirs)) = answers.next() else {
-            panic!("no registers for {}", outcome.what)
-        };
-        for (register, (ours, theirs)) in outcome.registers.iter().zip(theirs).enumerate() {
-            let mask = outcome.masks[register];
-            assert_eq!(
-                format!("{:05x}", ours & mask),
-                format!("{:05x}", theirs & mask),
-                "{} after {}",
-                NAMES[register],
-                outcome.what
-            );
-        }
-        for write in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            let ours = &write.value.to_le_bytes()[..usize::from(write.size)];
-            // What a later write of the same instruction covers is compared there.
-            let covered = outcome.writes.iter().filter(|other| {
-                other.address < write.address + u32::from(write.size)
-                    && write.address < other.address + u32::from(other.size)
-            });
-            assert!(
-                covered.count() > 1 || ours == theirs,
-                "{ours:x?}, not {theirs:x?} at {:#06x} after {}",
-                write.address,
-                outcome.what
-            );
-        }
-    }
+    compare_answers(&outcomes, &mut answers);
     let mut ours = vec![0; image.len()];
     assert!(machine.peek(MEMORY.start, &mut ours));
     assert!(answers.next() == Some(Answer::Bytes(ours)), "memory differs in the end");

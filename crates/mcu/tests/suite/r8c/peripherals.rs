@@ -41,7 +41,7 @@ fn the_crystal_becomes_the_clock() {
 }
 
 #[test]
-fn protected_registers_and_what_is_not_modelled() {
+fn protected_and_unmodelled_registers_are_refused() {
     for writes in [
         &[(CM0, 0x48)][..],
         &[(PRCR, 0x02), (OCD, 0x04)],
@@ -58,7 +58,7 @@ fn protected_registers_and_what_is_not_modelled() {
 
 /// The part ignores the write, and so does the model where that is asked for.
 #[test]
-fn a_protected_register_stays_where_mistakes_are_tolerated() {
+fn lenient_run_keeps_a_protected_register_s_value() {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     // MOV.B #48h,CM0; JMP to itself.

@@ -1,5 +1,7 @@
-//! Every cell of `timing.toml` against the model: an instruction that an assembler other than our decoder encoded has the
-//! cell's length and takes the cell's cycles.
+//! Every cell of `timing.toml` against the model.
+//!
+//! An assembler other than our decoder encodes an instruction. It has the cell's length and takes
+//! the cell's cycles.
 
 use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 use std::collections::HashMap;
@@ -31,7 +33,7 @@ start = 0xffe00
 size = 0x200
 "#;
 
-/// How often everything that repeats itself does so here.
+/// Repetitions of each instruction that repeats itself.
 const TIMES: u64 = 3;
 const START: u32 = 0x8000;
 
@@ -106,7 +108,8 @@ fn cells() -> HashMap<String, Cell> {
     cells
 }
 
-/// Registers and memory such that every addressing mode reaches RAM and everything that repeats does so [`TIMES`] times.
+/// Registers and memory such that every addressing mode reaches RAM and everything that repeats
+/// does so [`TIMES`] times.
 fn prepare(machine: &mut dyn Mcu, code: &[u8], flags: u32) {
     assert!(machine.poke(START, code));
     // LDCTX, STCTX: the task's number is 0, it has three registers.
@@ -131,8 +134,9 @@ fn prepare(machine: &mut dyn Mcu, code: &[u8], flags: u32) {
     }
 }
 
-/// Whether a cell names byte operands in `A0` or `A1` that cannot be chosen: both operands of an instruction, or the one
-/// that it changes in place. The manual's tables have one cell for both sizes; its lists of operands tell them apart.
+/// Returns true if a cell names byte operands in `A0` or `A1` that cannot be chosen: both operands
+/// of an instruction, or the one that it changes in place. The manual's tables have one cell for
+/// both sizes; its lists of operands tell them apart.
 fn is_not_selectable(name: &str) -> bool {
     let (mnemonic, operands) = name.split_once([' ', ',']).unwrap_or((name, ""));
     let in_place = ["ABS", "ADCF", "ADJNZ", "NEG", "NOT", "ROLC", "RORC", "ROT", "SBJNZ", "SHA", "SHL"];
@@ -205,7 +209,7 @@ fn every_cell_of_the_table_takes_its_cycles() {
 }
 
 #[test]
-fn a_loop_pays_for_its_branch_only_where_it_takes_it() {
+fn loop_pays_for_its_branch_only_if_it_is_taken() {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     // ADJNZ.W #-1,R2,.: 3 cycles, 4 more for a branch (REJ09B0001, "SBJNZ", note 1).

@@ -83,7 +83,8 @@ fn table() -> Table {
     toml::from_str(TABLE).unwrap()
 }
 
-/// Bytes that a mode adds to an instruction; `None` for an immediate, whose bytes depend on the format.
+/// Bytes that a mode adds to an instruction; `None` for an immediate, whose bytes depend on the
+/// format.
 fn extension(mode: &str) -> Option<u32> {
     Some(match mode {
         "" | "Rn" | "An" | "[An]" | "[A1A0]" | "creg" | "PC" | "R1H" | "R0L" | "C" | "#0" | "SP" => 0,
@@ -138,7 +139,8 @@ fn no_cell_stands_twice_or_is_missing() {
         (&["ADD"], TWO + ONE + ONE + SHORT + SHORT + 3),
         (&["SUB", "AND", "OR"], TWO + ONE + SHORT + SHORT),
         (&["CMP"], TWO + ONE + ONE + SHORT + SHORT),
-        // :G, :G #IMM, :Q, :S #IMM, :S #IMM to An, :Z, :S to An, :S from Rn, :S to Rn, dsp:8[SP] both ways.
+        // :G, :G #IMM, :Q, :S #IMM, :S #IMM to An, :Z, :S to An, :S from Rn, :S to Rn, dsp:8[SP]
+        // both ways.
         (&["MOV"], TWO + ONE + ONE + SHORT + 2 + SHORT + SHORT + 2 + SHORT + ONE + ONE),
         (&["NOT"], ONE + SHORT),
         (&["INC", "DEC"], SHORT + 1),

@@ -1,4 +1,7 @@
-//! AFIO and EXTI of the CH32V003: CH32V003RM V1.4, chapters 6 and 7, with the bits of WCH's header (ch32fun, ch32v003hw.h).
+//! AFIO and EXTI of the CH32V003.
+//!
+//! Sources: CH32V003RM V1.4, chapters 6 and 7, with the bits of WCH's header (ch32fun,
+//! ch32v003hw.h).
 
 use crate::cortex_m::stm32_peripherals::Bench;
 use mcu::Pin;
@@ -22,7 +25,8 @@ fn drive(bench: &mut Bench, port: &str, pin: u8, level: bool) {
     bench.bus.resume(bench.now, 0);
 }
 
-/// Line 3 is PA3, PC3 or PD3 by two bits of EXTICR; its edge interrupts with 20, as of all eight lines.
+/// Line 3 is PA3, PC3 or PD3 by two bits of EXTICR; its edge interrupts with 20, as of all eight
+/// lines.
 #[test]
 fn lines_follow_the_port_of_exticr() {
     for (bits, port, others) in [(2, "GPIOC", ["GPIOD", "GPIOA"]), (3, "GPIOD", ["GPIOC", "GPIOA"])] {
@@ -46,7 +50,8 @@ fn lines_follow_the_port_of_exticr() {
     assert!(bench.try_write(EXTICR + 4, 0).is_err(), "there is one EXTICR");
 }
 
-/// The pins that are driven while both outputs of TIM1's channels 1 to 4, or those of TIM2's, are on.
+/// The pins that are driven while both outputs of TIM1's channels 1 to 4, or those of TIM2's, are
+/// on.
 fn driven(remap: u32, timer: u32, channels: u32) -> Vec<String> {
     let mut bench = Bench::new("ch32v003");
     for port in [GPIOA, GPIOC, GPIOD] {
@@ -66,7 +71,8 @@ fn driven(remap: u32, timer: u32, channels: u32) -> Vec<String> {
     driven.map(|(port, pin)| format!("P{port}{pin}")).collect()
 }
 
-/// CH1 to CH4 of TIM2 by TIM2_RM, and of TIM1 by TIM1_RM, then its complements alone, which so are no complements.
+/// CH1 to CH4 of TIM2 by TIM2_RM, and of TIM1 by TIM1_RM, then its complements alone, which so are
+/// no complements.
 #[test]
 fn pcfr1_moves_the_timers_pins() {
     let tables = [

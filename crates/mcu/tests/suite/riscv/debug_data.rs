@@ -1,4 +1,4 @@
-//! What the CH32V003's programs print through the data registers of the debug module.
+//! Output of the CH32V003's programs through the data registers of the debug module.
 
 use mcu::{Observer, Part, PeripheralBus, peripherals::new_peripheral};
 use std::path::Path;
@@ -13,9 +13,10 @@ impl Observer for Console {
     }
 }
 
-/// As ch32fun's `SetupDebugPrintf` and `_write` do it: first that nothing waits, then seven bytes, then two.
+/// As ch32fun's `SetupDebugPrintf` and `_write` do it: first that nothing waits, then seven bytes,
+/// then two.
 #[test]
-fn a_debugger_takes_what_is_written_at_once() {
+fn debugger_takes_written_data_at_once() {
     const DMDATA0: u32 = 0xe000_00f4;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets/ch32v003.toml");
     let part = Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("valid");

@@ -1,4 +1,6 @@
-//! What Unicorn cannot check of the RISC-V core: WCH's instructions, CSRs, traps, sleep, and what the CH32V003 stops with a fault for.
+//! RISC-V core where Unicorn cannot check it.
+//!
+//! That is WCH's instructions, CSRs, traps, sleep, and the faults of the CH32V003.
 
 use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
@@ -58,7 +60,7 @@ impl Bench {
         }
     }
 
-    /// What it stops with.
+    /// Fault with which the run stops.
     fn fault(mut self) -> String {
         loop {
             match self.step() {
@@ -70,15 +72,17 @@ impl Bench {
     }
 }
 
-/// What RAM holds around the addresses below: every byte its own offset, so that the value says which were read.
+/// Fills RAM around the addresses below: every byte its own offset, so that the value shows which
+/// bytes were read.
 fn numbered(bench: &mut Bench) {
     let bytes: Vec<u8> = (0..128).collect();
     assert!(bench.0.poke(RAM, &bytes));
 }
 
 #[test]
-fn xw_loads_take_what_the_published_encodings_say() {
-    // CaiB/CH32V003-Architecture-Exploration, NewInstructionNotes.md: opcode, destination, base, offset, bytes.
+fn xw_loads_have_the_published_encodings() {
+    // CaiB/CH32V003-Architecture-Exploration, NewInstructionNotes.md: opcode, destination, base,
+    // offset, bytes.
     let loads = [
         (0x201c, "a5", "s0", 0, 1),
         (0x2380, "s0", "a5", 0, 1),
@@ -120,7 +124,7 @@ fn xw_loads_take_what_the_published_encodings_say() {
 }
 
 #[test]
-fn xw_stores_take_what_the_published_encodings_say() {
+fn xw_stores_have_the_published_encodings() {
     let stores = [
         (0xa01c, "a5", "s0", 0, 1),
         (0xa380, "s0", "a5", 0, 1),
@@ -154,7 +158,8 @@ fn xw_stores_take_what_the_published_encodings_say() {
 
 #[test]
 fn csr_instructions_read_and_change() {
-    // csrrw a0, mscratch, a1; csrrs a2, mscratch, a3; csrrci a4, mscratch, 5; csrrs a5, mscratch, x0.
+    // csrrw a0, mscratch, a1; csrrs a2, mscratch, a3; csrrci a4, mscratch, 5; csrrs a5, mscratch,
+    // x0.
     let code = [0x3405_9573, 0x3406_a673, 0x3402_f773, 0x3400_27f3];
     let mut bench = Bench::words(&code, &[("a1", 0x1234_5670), ("a3", 0xf), ("mscratch", 7)]);
     bench.steps(4);
@@ -184,7 +189,8 @@ impl Observer for Flows {
 
 #[test]
 fn ecall_goes_through_the_vector_table_and_mret_comes_back() {
-    // Vectors of addresses: the exception's is number 3 (CH32V003RM, table 6-1). ecall; then mret at the handler.
+    // Vectors of addresses: the exception's is number 3 (CH32V003RM, table 6-1). ecall; then mret
+    // at the handler.
     let mut bench = Bench::words(&[0x0000_0073, 0x0000_0013], &[("mtvec", 0x3), ("mstatus", 0x88)]);
     bench.put(0xc, &[0x800, 0]);
     bench.put(0x800, &[0x0073, 0x3020]);
@@ -199,7 +205,8 @@ fn ecall_goes_through_the_vector_table_and_mret_comes_back() {
     assert!(flows.0.contains(&Flow::InterruptReturn), "{:?}", flows.0);
 }
 
-/// STK: compare at 100, interrupt 12 enabled in the PFIC, counting HCLK and starting over; then `after`.
+/// STK: compare at 100, interrupt 12 enabled in the PFIC, counting HCLK and starting over; then
+/// `after`.
 fn with_systick(after: u32, mstatus: u32) -> Bench {
     let code = [
         0x00e5_2823, // sw a4, 16(a0)   STK_CMPLR
@@ -241,7 +248,7 @@ fn wfi_sleeps_until_the_timer_and_takes_its_interrupt() {
 }
 
 #[test]
-fn an_enabled_interrupt_ends_wfi_even_where_none_is_taken() {
+fn enabled_interrupt_ends_wfi_even_if_it_is_not_taken() {
     let mut bench = with_systick(0x1050_0073, 0);
     let until = Until { cycles: Some(1_000), addresses: vec![CODE + 16] };
     assert_eq!(bench.0.run(&until), Ok(Stop::Address(CODE + 16)));
@@ -264,7 +271,7 @@ fn ebreak_is_a_breakpoint() {
 }
 
 #[test]
-fn what_is_not_modelled_says_so() {
+fn unmodelled_instructions_and_settings_are_faults() {
     let fault = |word: u32, registers: &[(&str, u32)]| Bench::words(&[word], registers).fault();
     // mul a0, a0, a1; addi a6, a0, 0: RV32EC has neither.
     assert!(fault(0x02b5_0533, &[]).contains("no such instruction"));
@@ -274,7 +281,8 @@ fn what_is_not_modelled_says_so() {
     assert!(fault(0x0005_a503, &[("a1", 0x1000_0000)]).contains("where nothing is modelled"));
     // csrr a0, misa
     assert!(fault(0x3010_2573, &[]).contains("register 0x301, which is not modelled"));
-    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, the crystal.
+    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, the
+    // crystal.
     let store = |address: u32, value: u32| fault(0x00a5_a023, &[("a1", address), ("a0", value)]);
     assert!(store(0x100, 0).contains("a write to flash"));
     assert!(store(0x4002_2010, 0x40).contains("programming and erasing"));
@@ -322,7 +330,8 @@ fn the_system_reset_begins_anew_and_leaves_its_cause() {
 
 #[test]
 fn a_load_from_flash_waits_for_the_fetch() {
-    // Ten times lw a0, 0(a1), compressed, from RAM and from flash, without wait states: 2 cycles each, and no more.
+    // Ten times lw a0, 0(a1), compressed, from RAM and from flash, without wait states: 2 cycles
+    // each, and no more.
     let cycles = |address: u32| {
         let mut bench = Bench::new(&[0x4188; 10], &[("a1", address)]);
         bench.steps(2);

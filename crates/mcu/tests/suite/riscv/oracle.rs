@@ -1,12 +1,16 @@
-//! Random RISC-V instructions on the model and on Unicorn: the same registers, program counter and memory after each one, and the
-//! same words refused.
+//! Random RISC-V instructions on the model and on Unicorn.
 //!
-//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
-//! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//! Registers, program counter and memory are the same after each one, and the same words are
+//! refused.
 //!
-//! Unicorn's core is RV32GC without WCH's instructions. What it has and RV32EC lacks must be refused by the model: registers from x16
-//! on, multiplication, atomics, floating point, where `xw` stands in the compressed instructions. Left out here, and in
-//! `instructions.rs`: `xw`, CSRs, traps, WFI. Misaligned accesses are faults of the model.
+//! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it.
+//! `WATTSEAL_ORACLE=long` runs a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS`
+//! says.
+//!
+//! Unicorn's core is RV32GC without WCH's instructions. What it has and RV32EC lacks must be
+//! refused by the model: registers from x16 on, multiplication, atomics, floating point, where `xw`
+//! stands in the compressed instructions. Left out here, and in `instructions.rs`: `xw`, CSRs,
+//! traps, WFI. Misaligned accesses are faults of the model.
 
 use mcu::{Access, AccessKind, Fault, Mcu, Observer, Part, Stop, Until, new_machine};
 use testkit::oracles::unicorn::{Error, Model, Unicorn};
@@ -64,7 +68,7 @@ fn instruction(random: &mut Random) -> u32 {
     word
 }
 
-/// What is not for Unicorn to say: see the text of this file.
+/// Returns true for words that Unicorn cannot check: see the text of this file.
 fn is_left_out(word: u32) -> bool {
     match word & 3 {
         3 => matches!(word & 0x7f, 0x73 | 0x0f),
@@ -76,7 +80,8 @@ fn is_left_out(word: u32) -> bool {
     }
 }
 
-/// Whether the word names a register from x16 on, or is an instruction of an extension that RV32EC lacks.
+/// Returns true if the word names a register from x16 on, or is an instruction of an extension that
+/// RV32EC lacks.
 fn is_beyond(word: u32) -> bool {
     let register = |low: u32| word >> low & 31 >= 16;
     if word & 3 == 3 {
@@ -93,8 +98,8 @@ fn is_beyond(word: u32) -> bool {
         (1, 0 | 2 | 3) => register(7),
         (2, 7) | (0, 3 | 7) => true,
         (2, 6) => register(2),
-        // Shifts by 32 and more, and what RV64C alone has; the silicon refuses them, too (CaiB/CH32V003-Architecture-Exploration,
-        // CompressedOpcodesReprocess.csv).
+        // Shifts by 32 and more, and what RV64C alone has; the silicon refuses them, too
+        // (CaiB/CH32V003-Architecture-Exploration, CompressedOpcodesReprocess.csv).
         (1, 4) => word >> 12 & 1 == 1 && word >> 10 & 3 != 2,
         (2, 0) => register(7) || word >> 12 & 1 == 1,
         (2, 2) => register(7),
@@ -122,7 +127,7 @@ fn registers(machine: &dyn Mcu) -> Vec<u32> {
     machine.registers().into_iter().take(16).map(|(_, value)| value).collect()
 }
 
-/// How the comparison went.
+/// Counts of the comparison.
 #[derive(Debug, Default)]
 struct Counts {
     executed: u32,

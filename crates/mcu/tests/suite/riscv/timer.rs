@@ -16,7 +16,8 @@ impl Observer for Edges {
     }
 }
 
-/// As ch32fun's tim2_pwm.c sets it up, with its channel active low: PWM mode 1 of 256 clocks at PD4.
+/// As ch32fun's tim2_pwm.c sets it up, with its channel active low: PWM mode 1 of 256 clocks at
+/// PD4.
 #[test]
 fn a_channel_moves_its_pin() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets/ch32v003.toml");

@@ -83,7 +83,7 @@ fn program(part: &str, random: &mut Random) -> Program {
 }
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(500, |random| program(ATMEGA328P, random));
     check_many(100, |random| program(ATMEGA2560, random));
 }

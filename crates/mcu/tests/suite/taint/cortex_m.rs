@@ -12,7 +12,7 @@ use testkit::random::Random;
 const FLASH: u32 = 0x0800_0000;
 const START: u32 = FLASH + 0x200;
 const RAM: u32 = 0x2000_0000;
-/// Where r7 and the stack pointer point to; r6 is a small number.
+/// Initial value of r7 and the stack pointer; r6 is a small number.
 const MIDDLE: u32 = RAM + 0x800;
 
 /// Switches the floating-point unit on: CPACR.
@@ -26,7 +26,7 @@ struct Core {
     double: bool,
 }
 
-/// Whether the instruction stays within the program and its data.
+/// Returns true if the instruction stays within the program and its data.
 fn is_tame(core: Core, op: &Op) -> bool {
     use Opcode::*;
     let operands = op.operands();
@@ -77,7 +77,7 @@ fn is_tame(core: Core, op: &Op) -> bool {
     !system && kept && based && small && float && loads
 }
 
-/// How often each opcode came, of floating point each operation: the next is one that came seldom.
+/// Occurrences of each opcode, of floating point each operation: the next is one that came seldom.
 type Counts = HashMap<(Opcode, u8), u32>;
 
 /// A random instruction for an ITSTATE.
@@ -178,22 +178,22 @@ fn check(count: u32, core: Core) {
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m0_and_m0plus() {
+fn all_that_a_secret_changes_has_a_label_on_the_m0_and_m0plus() {
     let core = |target| Core { target, architecture: Architecture::V6M, float: false, double: false };
     check(200, core("stm32f051"));
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m3() {
+fn all_that_a_secret_changes_has_a_label_on_the_m3() {
     check(150, Core { target: "stm32f100", architecture: Architecture::V7M, float: false, double: false });
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m4() {
+fn all_that_a_secret_changes_has_a_label_on_the_m4() {
     check(150, Core { target: "stm32f407", architecture: Architecture::V7EM, float: true, double: false });
 }
 
 #[test]
-fn what_differs_has_a_label_on_the_m7() {
+fn all_that_a_secret_changes_has_a_label_on_the_m7() {
     check(150, Core { target: "stm32f767", architecture: Architecture::V7EM, float: true, double: true });
 }

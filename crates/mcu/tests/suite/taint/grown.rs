@@ -1,29 +1,31 @@
-//! Random programs that grow by instructions that the model executes: whatever goes on behind itself and writes nothing but data. For cores
-//! whose decoders are not public.
+//! Random programs that grow by instructions that the model executes.
+//!
+//! An instruction is kept if it goes on behind itself and writes nothing but data. This serves
+//! cores whose decoders are not public.
 
 use super::{Program, load, set};
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Segment, Until};
 use std::ops::Range;
 use testkit::random::Random;
 
-/// What a core's programs are made of.
+/// Material of a core's programs.
 pub(super) struct Soil {
     pub part: &'static str,
-    /// Where the program begins.
+    /// First address of the program.
     pub code: u32,
     pub no_operation: u8,
     /// The bytes of an instruction and what may follow it.
     pub instruction: fn(&mut Random) -> [u8; 8],
     pub data: Range<u32>,
-    /// What else may be written: registers with an address.
+    /// Registers with an address, which may be written, too.
     pub registers_in_memory: &'static [u32],
     /// Registers that are data, with the bits that may differ.
     pub registers: &'static [(&'static str, u32)],
-    /// What the registers are at first.
+    /// Initial values of the registers.
     pub draw: fn(&mut Random, &str) -> Option<u32>,
 }
 
-/// Whether all writes were to data.
+/// Observer that checks that all writes were to data.
 struct Writes<'a> {
     soil: &'a Soil,
     tame: bool,

@@ -54,6 +54,6 @@ static SOIL: Soil = Soil {
 };
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(300, |random| SOIL.program(random, 24));
 }

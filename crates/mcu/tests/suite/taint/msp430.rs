@@ -1,17 +1,19 @@
 //! The MSP430X.
 
 use super::{Program, check_many, load, set};
-use mcu::cores::msp430::decode::{Op, Opcode, Operand, Width, decode};
+use mcu::cores::msp430::decode::decode;
+use mcu::cores::msp430::op::{Op, Opcode, Operand, Width};
 use mcu::{Part, Segment, Until};
 use testkit::random::Random;
 
 const PART: &str = include_str!("../../../../../targets/msp430f5438a.toml");
 const CODE: u32 = 0x6000;
-/// Where r10 and the stack pointer point to.
+/// Initial value of r10 and the stack pointer.
 const MIDDLE: u32 = 0x2000;
 const NOP: u16 = 0x4303;
 
-/// Whether the instruction stays within the program and its data, and leaves r10 and the modes as they are.
+/// Returns true if the instruction stays within the program and its data, and leaves r10 and the
+/// modes as they are.
 fn is_tame(op: &Op) -> bool {
     use Opcode::*;
     let control =
@@ -99,7 +101,8 @@ fn program(random: &mut Random) -> Program {
     Program { machine, end, registers, data, listing }
 }
 
-/// The labels of some bits of a register behind one instruction, before which some bits of one have a label.
+/// The labels of some bits of a register behind one instruction, before which some bits of one have
+/// a label.
 fn behind(instruction: &[u16], labelled: (&str, u32)) -> impl Fn(&str, u32) -> u8 {
     let part = Part::from_toml(PART).expect("a part");
     let code = [instruction, &[NOP, NOP]].concat();
@@ -119,7 +122,8 @@ fn behind(instruction: &[u16], labelled: (&str, u32)) -> impl Fn(&str, u32) -> u
     move |name, bits| taint.labels_in(index(name), bits)
 }
 
-/// Found by the seed 1795522441922765746: V says whether both operands of XOR were negative, which a register and itself are at once.
+/// Found by the seed 1795522441922765746: V says whether both operands of XOR were negative, which
+/// a register and itself are at once.
 #[test]
 fn xor_of_a_register_with_itself_leaves_its_sign_in_v() {
     let labels = behind(&[0xe808], ("r8", 0xffff));
@@ -143,6 +147,6 @@ fn swpbx_of_an_address_keeps_the_label_of_its_highest_bits() {
 }
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(300, program);
 }

@@ -76,6 +76,6 @@ static SOIL: Soil = Soil {
 };
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(100, |random| SOIL.program(random, 20));
 }

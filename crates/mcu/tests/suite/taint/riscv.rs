@@ -5,7 +5,7 @@ use mcu::{Part, Segment};
 use testkit::random::Random;
 
 const PART: &str = include_str!("../../../../../targets/ch32v003.toml");
-/// Where the stack pointer points to.
+/// Initial value of the stack pointer.
 const MIDDLE: u32 = 0x2000_0200;
 const NOP: u32 = 0x13;
 
@@ -78,6 +78,6 @@ fn program(random: &mut Random) -> Program {
 }
 
 #[test]
-fn what_differs_has_a_label() {
+fn all_that_a_secret_changes_has_a_label() {
     check_many(300, program);
 }

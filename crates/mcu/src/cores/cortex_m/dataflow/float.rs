@@ -1,14 +1,14 @@
-//! What floating-point instructions do with data.
+//! Data flow of the floating-point instructions.
 
 use super::{CUMULATIVE, FLOAT_NZCV, FPSCR, MODES, NZCV, TEMPORARY, condition, list, r, s};
 use crate::cores::cortex_m::fpu::decode::{Operation, core_registers, operation};
 use crate::cores::cortex_m::fpu::operands::float_operands;
 use crate::cores::cortex_m::op::Op;
-use crate::dataflow::{Dataflow, Places, Shape};
+use crate::dataflow::{Dataflow, Locations, Propagation};
 
 /// Registers of the unit, a bit each.
-fn unit(registers: u32) -> Places {
-    Places(u64::from(registers) << 32)
+fn unit(registers: u32) -> Locations {
+    Locations(u64::from(registers) << 32)
 }
 
 /// The effects of an [`crate::cores::cortex_m::op::Opcode::Float`].
@@ -22,34 +22,34 @@ pub(super) fn effects(flow: &mut Dataflow, op: &Op) {
             flow.address(list(core_registers(op).2));
             for number in (0..op.m).map(|word| op.d.wrapping_add(word)) {
                 match operation(op) {
-                    Vldr | Vldm => flow.reads(s(number), Shape::Bytes),
+                    Vldr | Vldm => flow.reads(s(number), Propagation::Bytes),
                     _ => flow.writes(s(number)),
                 }
             }
         }
-        VmovToCore => flow.moves(s(op.d), r(op.n), Shape::Bytes),
-        VmovFromCore => flow.moves(r(op.n), s(op.d), Shape::Bytes),
+        VmovToCore => flow.moves(s(op.d), r(op.n), Propagation::Bytes),
+        VmovFromCore => flow.moves(r(op.n), s(op.d), Propagation::Bytes),
         VmovToCores => {
-            flow.moves(s(op.d), r(op.n), Shape::Bytes);
-            flow.moves(s(next), r(op.m), Shape::Bytes);
+            flow.moves(s(op.d), r(op.n), Propagation::Bytes);
+            flow.moves(s(next), r(op.m), Propagation::Bytes);
         }
         VmovFromCores => {
-            flow.moves(r(op.n), s(op.d), Shape::Bytes);
-            flow.moves(r(op.m), s(next), Shape::Bytes);
+            flow.moves(r(op.n), s(op.d), Propagation::Bytes);
+            flow.moves(r(op.m), s(next), Propagation::Bytes);
         }
-        Vmrs if op.n == 15 => flow.mixes(FLOAT_NZCV, NZCV),
-        Vmrs => flow.mixes(FPSCR, r(op.n)),
-        Vmsr => flow.mixes(r(op.n), FPSCR),
-        Vsel => flow.mixes(reads | condition(op.imm as u8), writes),
+        Vmrs if op.n == 15 => flow.depends_on_all(FLOAT_NZCV, NZCV),
+        Vmrs => flow.depends_on_all(FPSCR, r(op.n)),
+        Vmsr => flow.depends_on_all(r(op.n), FPSCR),
+        Vsel => flow.depends_on_all(reads | condition(op.imm as u8), writes),
         VmovImm => flow.clears(writes),
         Vcmp => {
-            flow.mixes(reads | CUMULATIVE, CUMULATIVE);
-            flow.mixes(reads, FLOAT_NZCV);
+            flow.depends_on_all(reads | CUMULATIVE, CUMULATIVE);
+            flow.depends_on_all(reads, FLOAT_NZCV);
         }
         _ => {
-            flow.mixes(reads | MODES, TEMPORARY);
-            flow.mixes(TEMPORARY | CUMULATIVE, CUMULATIVE);
-            flow.moves(TEMPORARY, writes, Shape::Bytes);
+            flow.depends_on_all(reads | MODES, TEMPORARY);
+            flow.depends_on_all(TEMPORARY | CUMULATIVE, CUMULATIVE);
+            flow.moves(TEMPORARY, writes, Propagation::Bytes);
         }
     }
 }

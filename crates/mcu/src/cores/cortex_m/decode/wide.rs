@@ -1,8 +1,11 @@
 //! The 32-bit encodings (DDI 0403E, A5.3). `h1` and `h2` are the first and second halfword.
 
+mod memory;
+
 use super::narrow::conditional_branch;
 use super::{Architecture, bits, special};
 use crate::cores::cortex_m::op::{Op, Opcode};
+use memory::{dual_exclusive_table, load, multiple, store};
 
 /// `None` for what is UNDEFINED or UNPREDICTABLE.
 pub(super) fn decode(h1: u16, h2: u16, address: u32, architecture: Architecture) -> Option<Op> {
@@ -30,101 +33,8 @@ pub(super) fn decode(h1: u16, h2: u16, address: u32, architecture: Architecture)
     }
 }
 
-/// LDM, STM, PUSH, POP.
-fn multiple(h1: u16, h2: u16) -> Option<Op> {
-    use Opcode::*;
-    let n = bits(h1, 3, 0);
-    let back = h1 & 0x20 != 0;
-    let load = h1 & 0x10 != 0;
-    let list = u32::from(h2);
-    if n == 15 || list.count_ones() < 2 || list & 0x2000 != 0 || (back && list >> n & 1 != 0) {
-        return None;
-    }
-    if (load && list & 0xc000 == 0xc000) || (!load && list & 0x8000 != 0) {
-        return None;
-    }
-    let decrement = match bits(h1, 8, 7) {
-        1 => false,
-        2 => true,
-        _ => return None,
-    };
-    let inner = match (load, decrement) {
-        (true, _) if list & 0x8000 != 0 => LdmPc,
-        (true, false) => Ldm,
-        (true, true) => Ldmdb,
-        (false, false) => Stm,
-        (false, true) => Stmdb,
-    };
-    Some(Op { inner, n, m: u8::from(decrement), a: u8::from(back), imm: list, ..Op::default() })
-}
-
-fn dual_exclusive_table(h1: u16, h2: u16, address: u32) -> Option<Op> {
-    use Opcode::*;
-    let n = bits(h1, 3, 0);
-    let (t, t2, m) = (bits(h2, 15, 12), bits(h2, 11, 8), bits(h2, 3, 0));
-    let imm8 = u32::from(h2 & 0xff);
-    let (index, add, back, load) = (h1 & 0x100 != 0, h1 & 0x80 != 0, h1 & 0x20 != 0, h1 & 0x10 != 0);
-    if index || back {
-        // LDRD, STRD.
-        let offset = if add { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
-        if special(t) || special(t2) || (load && t == t2) || (back && (n == t || n == t2)) {
-            return None;
-        }
-        if n == 15 {
-            if !load || back {
-                return None;
-            }
-            let imm = (address.wrapping_add(4) & !3).wrapping_add(offset);
-            return Some(Op { inner: Ldrd, d: t, n, a: t2, m: 4, imm, ..Op::default() });
-        }
-        let mode = match (index, back) {
-            (true, false) => 0,
-            (true, true) => 2,
-            _ => 3,
-        };
-        let inner = if load { Ldrd } else { Strd };
-        return Some(Op { inner, d: t, n, a: t2, m: mode, imm: offset, ..Op::default() });
-    }
-    if !add {
-        // LDREX, STREX.
-        if special(t) || n == 15 {
-            return None;
-        }
-        if load {
-            return (t2 == 15).then_some(Op { inner: Ldrex, d: t, n, imm: imm8 * 4, ..Op::default() });
-        }
-        if special(t2) || t2 == n || t2 == t {
-            return None;
-        }
-        return Some(Op { inner: Strex, d: t2, n, a: t, imm: imm8 * 4, ..Op::default() });
-    }
-    match (load, bits(h2, 7, 4)) {
-        (true, operation @ (0 | 1)) => {
-            if h2 & 0xff00 != 0xf000 || n == 13 || special(m) {
-                return None;
-            }
-            let inner = if operation == 0 { Tbb } else { Tbh };
-            Some(Op { inner, n, m, imm: address.wrapping_add(4), ..Op::default() })
-        }
-        (true, operation @ (4 | 5)) => {
-            if h2 & 0x0f0f != 0x0f0f || special(t) || n == 15 {
-                return None;
-            }
-            let inner = if operation == 4 { Ldrexb } else { Ldrexh };
-            Some(Op { inner, d: t, n, ..Op::default() })
-        }
-        (false, operation @ (4 | 5)) => {
-            if t2 != 15 || special(t) || special(m) || n == 15 || m == n || m == t {
-                return None;
-            }
-            let inner = if operation == 4 { Strexb } else { Strexh };
-            Some(Op { inner, d: m, n, a: t, ..Op::default() })
-        }
-        _ => None,
-    }
-}
-
-/// The pairs (plain, S) of the data processing operations by their four-bit code: immediate, register, shifted.
+/// The pairs (plain, S) of the data processing operations by their four-bit code: immediate,
+/// register, shifted.
 type Family = [(Opcode, Opcode); 3];
 
 fn family(operation: u8) -> Option<Family> {
@@ -144,7 +54,8 @@ fn family(operation: u8) -> Option<Family> {
     })
 }
 
-/// The comparison that AND, EOR, ADD, SUB with S become when Rd is 15: immediate, register, shifted.
+/// The comparison that AND, EOR, ADD, SUB with S become when Rd is 15: immediate, register,
+/// shifted.
 fn comparison(operation: u8) -> Option<[Opcode; 3]> {
     use Opcode::*;
     match operation {
@@ -156,6 +67,27 @@ fn comparison(operation: u8) -> Option<[Opcode; 3]> {
     }
 }
 
+/// MOV of a register, and the shifts by an immediate.
+fn move_or_shift(s: bool, d: u8, m: u8, kind: u8, amount: u32) -> Option<Op> {
+    use Opcode::*;
+    let pick = |pair: (Opcode, Opcode)| if s { pair.1 } else { pair.0 };
+    if kind == 0 && amount == 0 {
+        let allowed =
+            if s { !special(d) && !special(m) } else { d != 15 && m != 15 && !(d == 13 && m == 13) };
+        let inner = if d == 13 { MovSp } else { pick((MovReg, MovRegS)) };
+        return allowed.then_some(Op { inner, d, m, ..Op::default() });
+    }
+    let inner = pick(match kind {
+        0 => (LslImm, LslImmS),
+        1 => (LsrImm, LsrImmS),
+        2 => (AsrImm, AsrImmS),
+        3 => (RorImm, RorImmS),
+        _ => (Rrx, RrxS),
+    });
+    (!special(d) && !special(m)).then_some(Op { inner, d, m, imm: amount, ..Op::default() })
+}
+
+/// Data processing with a second operand in a register, shifted by an immediate (A5.3.11).
 fn shifted_register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
     use Opcode::*;
     if h2 & 0x8000 != 0 {
@@ -183,21 +115,7 @@ fn shifted_register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> 
         return Some(Op { inner, d, n, m, imm: amount, ..Op::default() });
     }
     if n == 15 && operation == 2 {
-        // MOV and the shifts by an immediate.
-        if plain {
-            let allowed =
-                if s { !special(d) && !special(m) } else { d != 15 && m != 15 && !(d == 13 && m == 13) };
-            let inner = if d == 13 { MovSp } else { pick((MovReg, MovRegS)) };
-            return allowed.then_some(Op { inner, d, m, ..Op::default() });
-        }
-        let inner = pick(match kind {
-            0 => (LslImm, LslImmS),
-            1 => (LsrImm, LsrImmS),
-            2 => (AsrImm, AsrImmS),
-            3 => (RorImm, RorImmS),
-            _ => (Rrx, RrxS),
-        });
-        return (!special(d) && !special(m)).then_some(Op { inner, d, m, imm: amount, ..Op::default() });
+        return move_or_shift(s, d, m, kind, amount);
     }
     if n == 15 && operation == 3 {
         let inner = if plain { pick((MvnReg, MvnRegS)) } else { pick((MvnShift, MvnShiftS)) };
@@ -419,99 +337,6 @@ fn control(h1: u16, h2: u16, address: u32, architecture: Architecture) -> Option
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// The offset of the imm8 forms and its mode: 0 Imm, 2 Pre, 3 Post.
-fn indexed(h2: u16) -> Option<(u32, u8)> {
-    let imm8 = u32::from(h2 & 0xff);
-    let (index, add, back) = (h2 & 0x400 != 0, h2 & 0x200 != 0, h2 & 0x100 != 0);
-    let offset = if add { imm8 } else { imm8.wrapping_neg() };
-    match (index, back) {
-        (true, false) => Some((offset, 0)),
-        (true, true) => Some((offset, 2)),
-        (false, true) => Some((offset, 3)),
-        (false, false) => None,
-    }
-}
-
-/// Whether an imm8 form is one of the unprivileged accesses, LDRT and its kin.
-fn unprivileged(h2: u16) -> bool {
-    h2 & 0xf00 == 0xe00
-}
-
-fn store(h1: u16, h2: u16) -> Option<Op> {
-    use Opcode::*;
-    let (n, t, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 3, 0));
-    let kinds = match bits(h1, 6, 5) {
-        0 => [StrbImm, StrbReg, StrbPre, StrbPost],
-        1 => [StrhImm, StrhReg, StrhPre, StrhPost],
-        2 => [StrImm, StrReg, StrPre, StrPost],
-        _ => return None,
-    };
-    let word = kinds[0] == StrImm;
-    if n == 15 || t == 15 || (t == 13 && !word) {
-        return None;
-    }
-    let op = Op { d: t, n, ..Op::default() };
-    if h1 & 0x80 != 0 {
-        return Some(Op { inner: kinds[0], imm: u32::from(h2 & 0xfff), ..op });
-    }
-    if h2 & 0x800 != 0 {
-        let (imm, mode) = indexed(h2)?;
-        if (mode != 0 && (n == t || (n == 13 && imm & 3 != 0))) || (t == 13 && unprivileged(h2)) {
-            return None;
-        }
-        return Some(Op { inner: kinds[usize::from(mode)], imm, ..op });
-    }
-    if h2 & 0xfc0 != 0 || special(m) {
-        return None;
-    }
-    Some(Op { inner: kinds[1], m, imm: u32::from(bits(h2, 5, 4)), ..op })
-}
-
-fn load(h1: u16, h2: u16, address: u32) -> Option<Op> {
-    use Opcode::*;
-    let (n, t, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 3, 0));
-    let signed = h1 & 0x100 != 0;
-    let kinds = match (bits(h1, 6, 5), signed) {
-        (0, false) => [LdrbImm, LdrbReg, LdrbPre, LdrbPost, LdrbLit],
-        (0, true) => [LdrsbImm, LdrsbReg, LdrsbPre, LdrsbPost, LdrsbLit],
-        (1, false) => [LdrhImm, LdrhReg, LdrhPre, LdrhPost, LdrhLit],
-        (1, true) => [LdrshImm, LdrshReg, LdrshPre, LdrshPost, LdrshLit],
-        (2, false) => [LdrImm, LdrReg, LdrPre, LdrPost, LdrLit],
-        _ => return None,
-    };
-    let word = kinds[0] == LdrImm;
-    let byte = matches!(kinds[0], LdrbImm | LdrsbImm);
-    let (mode, imm) = if n == 15 {
-        let pc = address.wrapping_add(4) & !3;
-        let imm12 = u32::from(h2 & 0xfff);
-        (4, if h1 & 0x80 != 0 { pc.wrapping_add(imm12) } else { pc.wrapping_sub(imm12) })
-    } else if h1 & 0x80 != 0 {
-        (0, u32::from(h2 & 0xfff))
-    } else if h2 & 0x800 != 0 {
-        let (imm, mode) = indexed(h2)?;
-        if (mode != 0 && (n == t || (n == 13 && imm & 3 != 0))) || (special(t) && unprivileged(h2)) {
-            return None;
-        }
-        (mode, imm)
-    } else {
-        if h2 & 0xfc0 != 0 || special(m) {
-            return None;
-        }
-        (1, u32::from(bits(h2, 5, 4)))
-    };
-    if t == 15 && byte && (mode < 2 || mode == 4) {
-        // PLD and PLI: hints.
-        return Some(Op { inner: Nop, ..Op::default() });
-    }
-    let op = Op { d: t, n, m, imm, ..Op::default() };
-    match t {
-        13 if word => Some(Op { inner: LdrSp, a: mode, ..op }),
-        15 if word => Some(Op { inner: LdrPc, a: mode, ..op }),
-        13 | 15 => None,
-        _ => Some(Op { inner: kinds[usize::from(mode)], ..op }),
     }
 }
 

@@ -1,8 +1,11 @@
-//! ARM's floating-point arithmetic (DDI 0403E, A2.5 and the functions `FPAdd` to `FPRound` of appendix D6).
+//! ARM's floating-point arithmetic.
 //!
-//! Every operation forms its exact result, or one with a sticky lowest bit, and rounds it once. IEEE 754 leaves open what
-//! ARM fixes: tininess is detected before rounding; a NaN operand is handed on, a signalling one first; flushing to zero
-//! replaces denormal operands and results, of all formats but half precision.
+//! Source: DDI 0403E, A2.5 and the functions `FPAdd` to `FPRound` of appendix D6.
+//!
+//! Every operation forms its exact result, or one with a sticky lowest bit, and rounds it once.
+//! IEEE 754 leaves open what ARM fixes: tininess is detected before rounding; a NaN operand is
+//! handed on, a signalling one first; flushing to zero replaces denormal operands and results, of
+//! all formats but half precision.
 
 use super::formats::{Format, HALF, Rounding, flag};
 
@@ -47,7 +50,8 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// The same with the highest bit at 125, so that two can be added. No operand or product has more than 106 bits.
+    /// The same with the highest bit at 125, so that two can be added. No operand or product has
+    /// more than 106 bits.
     fn normalised(self) -> Exact {
         let up = self.mantissa.leading_zeros() as i32 - 2;
         let mantissa = if up >= 0 { self.mantissa << up } else { self.mantissa >> -up };
@@ -55,7 +59,8 @@ impl Exact {
     }
 }
 
-/// `mantissa` without its lowest `shift` bits, the highest of these, and whether any other of these is set.
+/// `mantissa` without its lowest `shift` bits, the highest of these, and whether any other of these
+/// is set.
 pub(super) fn split(mantissa: u128, shift: u32) -> (u128, bool, bool) {
     match shift {
         0 => (mantissa, false, false),
@@ -71,7 +76,7 @@ pub(super) fn split(mantissa: u128, shift: u32) -> (u128, bool, bool) {
 /// The modes of FPSCR, and the flags that operations have raised.
 #[derive(Clone, Copy, Debug)]
 pub struct Environment {
-    /// How results are rounded.
+    /// Rounding of results.
     pub rounding: Rounding,
     /// FZ.
     flush_to_zero: bool,
@@ -197,7 +202,8 @@ impl Environment {
             std::mem::swap(&mut large, &mut small);
         }
         let (kept, half, sticky) = split(small.mantissa, large.exponent.abs_diff(small.exponent));
-        // Bits are lost only beyond what cancellation can bring back: the distance is then more than one.
+        // Bits are lost only beyond what cancellation can bring back: the distance is then more
+        // than one.
         let addend = kept | u128::from(half || sticky);
         if large.sign == small.sign {
             large.mantissa += addend;
@@ -326,7 +332,7 @@ impl Environment {
         self.round(format, Exact { sign: false, mantissa, exponent: (a.exponent - up) / 2 - 1 })
     }
 
-    /// Where the number lies among the others that are no NaNs.
+    /// Position of the number in the order of all numbers that are no NaNs.
     fn order(format: Format, number: &Number) -> i64 {
         let magnitude = format.absolute(number.bits) as i64;
         if number.sign { -magnitude } else { magnitude }

@@ -107,6 +107,6 @@ pub struct Fixed {
     pub size: u32,
     /// Bits of the fraction.
     pub fraction: u32,
-    /// Whether it is in two's complement.
+    /// True if the number is in two's complement.
     pub signed: bool,
 }

@@ -1,13 +1,14 @@
-//! The encodings of the floating-point extension (DDI 0403E, A6.4 to A6.7): FPv5 with double precision, of which
-//! execution refuses what a part does not have.
+//! Encodings of the floating-point extension (DDI 0403E, A6.4 to A6.7).
+//!
+//! All of FPv5 with double precision is decoded. Execution refuses what a part does not have.
 
 use crate::cores::cortex_m::op::{Op, Opcode};
 use bytemuck::{CheckedBitPattern, checked};
 
-/// What a floating-point instruction does.
+/// Operation of a floating-point instruction.
 ///
-/// Registers `d`, `n`, `m` are numbers of single or, where [`is_double`] says so, double precision registers.
-/// Conversions say of each of theirs which.
+/// Registers `d`, `n`, `m` are numbers of single or, where [`is_double`] says so, double precision
+/// registers. Conversions say of each of theirs which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -24,13 +25,15 @@ pub enum Operation {
     VmovImm,
     /// `n` 1: VCMPE. `imm` 1: with zero.
     Vcmp,
-    /// To half, from half; the other register has the precision of [`is_double`]. `imm`: shift of the half within `d`, `m`.
+    /// To half, from half; the other register has the precision of [`is_double`]. `imm`: shift of
+    /// the half within `d`, `m`.
     VcvtToHalf, VcvtFromHalf,
     /// Between single and double; `m` has the precision of [`is_double`].
     VcvtPrecision,
     /// `d` has the precision of [`is_double`], `m` is an integer. `n` 1: signed.
     VcvtFromInt,
-    /// `d` is an integer, `m` has the precision of [`is_double`]. `n` 1: signed. `imm`: [`rounding`].
+    /// `d` is an integer, `m` has the precision of [`is_double`]. `n` 1: signed. `imm`:
+    /// [`rounding`].
     VcvtToInt,
     /// In place in `d`. `n` 1: signed; `m`: 16 or 32 bits; `imm`: bits of the fraction.
     VcvtFromFixed, VcvtToFixed,
@@ -38,7 +41,8 @@ pub enum Operation {
     Vrint,
     /// S register `d` at core register `n` plus `imm`, or at `imm` where `n` is 15. `m` words.
     Vldr, Vstr,
-    /// S registers from `d` on, `m` words, at core register `n`. `imm`: [`WRITE_BACK`], [`DECREMENT`].
+    /// S registers from `d` on, `m` words, at core register `n`. `imm`: [`WRITE_BACK`],
+    /// [`DECREMENT`].
     Vldm, Vstm,
     /// S register `d`, core register `n`.
     VmovToCore, VmovFromCore,
@@ -53,13 +57,15 @@ pub const WRITE_BACK: u32 = 1;
 /// As above: the addresses end at the base.
 pub const DECREMENT: u32 = 2;
 
-/// How a conversion rounds: what `imm` of [`Operation::VcvtToInt`] and [`Operation::Vrint`] says.
+/// Rounding of a conversion: the values of `imm` of [`Operation::VcvtToInt`] and
+/// [`Operation::Vrint`].
 pub mod rounding {
     /// As FPSCR says.
     pub const MODE: u32 = 4;
     /// Towards zero.
     pub const ZERO: u32 = 5;
-    /// 0 to 3: to the nearest with ties away, ties to even, up, down: the field RM of the encodings.
+    /// 0 to 3: to the nearest with ties away, ties to even, up, down: the field RM of the
+    /// encodings.
     pub const AWAY: u32 = 0;
 }
 
@@ -72,14 +78,15 @@ pub fn operation(op: &Op) -> Operation {
     checked::cast(op.a & !DOUBLE)
 }
 
-/// Whether it is in double precision.
+/// Returns true for an instruction in double precision.
 #[must_use]
 #[inline]
 pub fn is_double(op: &Op) -> bool {
     op.a & DOUBLE != 0
 }
 
-/// Whether it needs FPv5 or double precision. Moves and loads of double registers need neither.
+/// Returns true if the instruction needs FPv5 or double precision. Moves and loads of double
+/// registers need neither.
 #[must_use]
 pub fn needs_double_unit(op: &Op) -> bool {
     use Operation::*;
@@ -109,7 +116,8 @@ fn op(operation: Operation, double: bool) -> Op {
     Op { inner: Opcode::Float, a: operation as u8 | if double { DOUBLE } else { 0 }, ..Op::default() }
 }
 
-/// A register's number out of its four bits and its single one; `None` for D16 to D31, which no Cortex-M has.
+/// A register's number out of its four bits and its single one; `None` for D16 to D31, which no
+/// Cortex-M has.
 fn number(four: u16, one: u16, double: bool) -> Option<u8> {
     let (four, one) = ((four & 15) as u8, (one & 1) as u8);
     if double { (one == 0).then_some(four) } else { Some(four << 1 | one) }
@@ -146,7 +154,7 @@ impl Fields {
     }
 }
 
-/// Whether an encoding is of coprocessors 10 or 11.
+/// Returns true if an encoding is of coprocessor 10 or 11.
 #[must_use]
 pub fn is_float(h1: u16, h2: u16) -> bool {
     h1 & 0xec00 == 0xec00 && h1 < 0xff00 && h2 & 0x0e00 == 0x0a00
@@ -242,7 +250,7 @@ fn to_int(f: &Fields, signed: u8, imm: u32) -> Option<Op> {
     Some(Op { d, m, n: signed, imm, ..op(Operation::VcvtToInt, f.double) })
 }
 
-/// What FPv5 adds without a condition.
+/// Decodes the unconditional instructions that FPv5 adds.
 fn version_5(f: &Fields) -> Option<Op> {
     use Operation::*;
     let second = f.h2 & 0x40 != 0;

@@ -1,4 +1,4 @@
-//! What each floating-point instruction does.
+//! Execution of floating-point instructions.
 
 use super::super::op::Op;
 use super::super::registers::CortexM;
@@ -13,8 +13,9 @@ use crate::machine::Machine;
 use crate::{Access, AccessKind, Observer};
 
 impl<T: Timing> Machine<CortexM<T>> {
-    /// Executes an [`super::super::op::Opcode::Float`]. `None`: it cannot be, with the reason in `fault`, or none where
-    /// the core does not have it. The state must have been published; `cycles` may have moved on.
+    /// Executes an [`super::super::op::Opcode::Float`]. `None`: it cannot be, with the reason in
+    /// `fault`, or none where the core does not have it. The state must have been published;
+    /// `cycles` may have moved on.
     #[inline(never)]
     pub(in super::super) fn float<O: Observer>(&mut self, op: &Op, observer: &mut O) -> Option<Retired> {
         use Operation::*;
@@ -116,7 +117,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     }
 }
 
-/// What a rounding field stands for.
+/// Rounding that an instruction's rounding field selects.
 fn rounding_of(field: u32, mode: Rounding) -> Rounding {
     match field {
         rounding::AWAY => Rounding::Away,

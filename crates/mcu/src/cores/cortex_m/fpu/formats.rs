@@ -63,7 +63,7 @@ impl Format {
     }
 }
 
-/// How an inexact result is rounded; the first four as in FPSCR.RMode.
+/// Rounding of an inexact result; the first four as in FPSCR.RMode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest, ties to even.
@@ -85,7 +85,8 @@ impl Rounding {
         [Rounding::Nearest, Rounding::Up, Rounding::Down, Rounding::Zero][(mode & 3) as usize]
     }
 
-    /// Whether the magnitude goes up by one: `half` is the first bit left out, `sticky` whether any other is set.
+    /// Returns true if the magnitude goes up by one: `half` is the first bit left out, `sticky` is
+    /// true if any other is set.
     pub(super) fn increments(self, sign: bool, odd: bool, half: bool, sticky: bool) -> bool {
         match self {
             Rounding::Nearest => half && (sticky || odd),

@@ -1,4 +1,4 @@
-//! Which registers of the unit an instruction reads and writes, for timing models with interlocks.
+//! Registers of the unit that an instruction reads and writes, for timing models with interlocks.
 
 use super::decode::{Operation, is_double, operation};
 use crate::cores::cortex_m::op::Op;
@@ -47,7 +47,7 @@ pub fn float_operands(op: &Op) -> FloatOperands {
     FloatOperands { reads, accumulates, writes }
 }
 
-/// Whether it is a multiplication with a sum, fused or not.
+/// Returns true for a multiplication with a sum, fused or not.
 #[must_use]
 pub fn is_multiply_accumulate(operation: Operation) -> bool {
     use Operation::*;

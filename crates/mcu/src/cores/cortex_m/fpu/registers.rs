@@ -1,8 +1,10 @@
-//! The registers of the floating-point unit, and those of the system control block that belong to it (DDI 0403E, B3.2).
+//! Registers of the floating-point unit.
+//!
+//! They include those of the system control block that belong to it (DDI 0403E, B3.2).
 
 use crate::CoreName;
 
-/// What a core has.
+/// Floating-point unit of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// Cortex-M0, M3.
@@ -106,7 +108,7 @@ impl Fpu {
         }
     }
 
-    /// Whether CPACR lets instructions through.
+    /// Returns true if CPACR lets instructions through.
     pub fn is_enabled(&self, privileged: bool) -> bool {
         match (self.access & CP10) >> 20 {
             1 => privileged,
@@ -141,7 +143,8 @@ impl Fpu {
         self.context &= !LSPACT;
     }
 
-    /// A register of the system control block; `None` where there is none. Without a unit CPACR reads as zero.
+    /// A register of the system control block; `None` where there is none. Without a unit CPACR
+    /// reads as zero.
     pub fn read(&self, address: u32) -> Option<u32> {
         let double = self.unit == Unit::Double;
         Some(match address {

@@ -1,5 +1,6 @@
-//! Floating-point state at exceptions (DDI 0403E, B1.5.7): the extended frame, and saving it when the handler needs the
-//! registers.
+//! Floating-point state at exceptions (DDI 0403E, B1.5.7).
+//!
+//! The extended frame reserves room, and the state is saved when the handler needs the registers.
 
 use super::super::registers::CortexM;
 use super::super::timing::Timing;
@@ -53,7 +54,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         Ok(())
     }
 
-    /// At the entry into an exception with an extended frame at `frame`: saves the state, or notes where it belongs.
+    /// At the entry into an exception with an extended frame at `frame`: saves the state, or notes
+    /// where it belongs.
     pub(in super::super) fn push_float(&mut self, frame: u32) -> Result<(), Fault> {
         if self.core.fpu.is_lazy() {
             let thread = if self.core.state.ipsr == 0 { THREAD } else { 0 };
@@ -65,7 +67,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         self.save_float(frame + STATE)
     }
 
-    /// At the return through an extended frame: takes the state from it, if it is not still in the registers.
+    /// At the return through an extended frame: takes the state from it, if it is not still in the
+    /// registers.
     pub(in super::super) fn pop_float(&mut self, frame: u32) -> Result<(), Fault> {
         if self.core.fpu.is_saving() {
             self.core.fpu.end_saving();

@@ -1,7 +1,10 @@
-//! The debug units that a program finds on the private peripheral bus: DWT, ITM, FPB, TPIU (DDI 0403E, C1; DDI 0439D, chapters 8 to 11).
+//! Debug units on the private peripheral bus: DWT, ITM, FPB, TPIU.
 //!
-//! Of DWT the cycle counter counts. What would stop the core for a debugger, patch code or count events is refused when it is switched on.
-//! The ITM takes every word at once: how long its trace port would keep a program waiting is not modelled.
+//! Sources: DDI 0403E, C1; DDI 0439D, chapters 8 to 11.
+//!
+//! Of DWT the cycle counter counts. What would stop the core for a debugger, patch code or count
+//! events is refused when it is switched on. The ITM takes every word at once: how long its trace
+//! port would keep a program waiting is not modelled.
 
 use crate::CoreOptions;
 use std::ops::Range;
@@ -28,7 +31,8 @@ const DWT_LAR: u32 = 0xe000_1fb0;
 const DWT_LSR: u32 = 0xe000_1fb4;
 /// DWT_CTRL.NUMCOMP; all counters are there.
 const DWT_COMPARATOR_COUNT: u32 = 28;
-/// CYCCNTENA, POSTPRESET, POSTINIT, CYCTAP, SYNCTAP, PCSAMPLENA, EXCTRCENA: the counter, and packets for the trace port.
+/// CYCCNTENA, POSTPRESET, POSTINIT, CYCTAP, SYNCTAP, PCSAMPLENA, EXCTRCENA: the counter, and
+/// packets for the trace port.
 const DWT_WRITABLE: u32 = 0x1_1fff;
 
 const FP_CTRL: u32 = 0xe000_2000;
@@ -91,7 +95,7 @@ impl Debug {
         }
     }
 
-    /// Whether an address is that of a comparator that the part does not have.
+    /// Returns true if an address is that of a comparator that the part does not have.
     fn lacks_comparator(&self, address: u32) -> bool {
         let numbers = |range: &Range<u32>, first: u32, size: u32| {
             range
@@ -126,7 +130,7 @@ impl Debug {
         self.control_counter(now, |debug| debug.monitor = value & 0x010f_07f1);
     }
 
-    /// Whether a stimulus port takes words: ITM_TCR.ITMENA and its bit of ITM_TER.
+    /// Returns true if a stimulus port takes words: ITM_TCR.ITMENA and its bit of ITM_TER are set.
     pub fn port_enabled(&self, port: u32) -> bool {
         self.monitor >> 24 & 1 != 0 && self.itm[2] & ITMENA != 0 && self.itm[0] >> (port & 31) & 1 != 0
     }

@@ -1,7 +1,10 @@
-//! The memory protection unit (DDI 0403E, B3.5): which accesses it forbids, and what the data cache may keep.
+//! Memory protection unit (DDI 0403E, B3.5).
 //!
-//! What it forbids ends the run, as every fault does. Instructions are looked at when they are decoded: one that was executed before its
-//! region forbade it is executed again. The private peripheral bus always has the default map's attributes.
+//! It forbids accesses, and decides what the data cache may keep.
+//!
+//! A forbidden access ends the run, as every fault does. Instructions are checked when they are
+//! decoded: one that was executed before its region forbade it is executed again. The private
+//! peripheral bus always has the default map's attributes.
 
 use std::ops::Range;
 
@@ -21,20 +24,20 @@ const PRIVDEFENA: u32 = 1 << 2;
 /// MPU_RBAR.
 const VALID: u32 = 1 << 4;
 
-/// What of MPU_RASR can be written.
+/// Writable bits of MPU_RASR.
 const WRITABLE: u32 = 0x173f_ff3f;
 
 /// MPU_RASR.XN.
 const EXECUTE_NEVER: u32 = 1 << 28;
 
-/// What an access wants.
+/// Kind of a data access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     Read,
     Write,
 }
 
-/// What the data cache does with an address.
+/// Treatment of an address by the data cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     /// It keeps nothing.
@@ -99,7 +102,8 @@ impl Mpu {
         }
     }
 
-    /// The bytes of a region; `None` where it is off. Its size is a power of two from 32 bytes up, its base a multiple of that.
+    /// The bytes of a region; `None` where it is off. Its size is a power of two from 32 bytes up,
+    /// its base a multiple of that.
     fn span(&self, region: usize) -> Option<(u32, u64)> {
         let attributes = self.attributes[region];
         let exponent = (attributes >> 1 & 0x1f).max(4) + 1;
@@ -107,7 +111,8 @@ impl Mpu {
         (attributes & 1 != 0).then_some((self.base[region] & !((size - 1) as u32), size))
     }
 
-    /// The region that decides about an address: the highest that holds it and has not switched its eighth off.
+    /// The region that decides about an address: the highest that holds it and has not switched its
+    /// eighth off.
     fn region(&self, address: u32) -> Option<usize> {
         (0..self.regions).rev().find(|&region| {
             let Some((start, size)) = self.span(region) else { return false };
@@ -119,7 +124,8 @@ impl Mpu {
         })
     }
 
-    /// Why a data access is forbidden; `None` where it is not. `negative` tells a priority below zero: HardFault, NMI, FAULTMASK.
+    /// Reason for which a data access is forbidden; `None` where it is allowed. `negative` is true
+    /// at a priority below zero: HardFault, NMI, FAULTMASK.
     pub fn forbids(&self, address: u32, wanted: Wanted, privileged: bool, negative: bool) -> Option<String> {
         if !self.enabled() || negative && self.control & HFNMIENA == 0 {
             return None;
@@ -142,7 +148,7 @@ impl Mpu {
         (may < needs).then(|| format!("region {region} of the MPU forbids {verb} (MemManage)"))
     }
 
-    /// Where nothing may be executed because a region says so.
+    /// Address ranges in which a region forbids execution.
     pub fn execute_never(&self) -> Vec<Range<u32>> {
         let mut barred = Vec::new();
         for region in (0..self.regions).filter(|_| self.enabled()) {
@@ -160,8 +166,8 @@ impl Mpu {
         barred
     }
 
-    /// What the data cache does with an address (DDI 0403E, table B3-15); `None` where the default map decides. Shareable memory is not
-    /// cached (DDI 0489, 5.2.1).
+    /// Treatment of an address by the data cache (DDI 0403E, table B3-15); `None` where the default
+    /// map decides. Shareable memory is not cached (DDI 0489, 5.2.1).
     pub fn caching(&self, address: u32) -> Option<Caching> {
         if !self.enabled() {
             return None;
@@ -188,7 +194,8 @@ mod tests {
     const RBAR: u32 = TYPE + 0xc;
     const RASR: u32 = TYPE + 0x10;
 
-    /// Region 0: 64 KB at 0x20000000, read and write for all, its highest eighth off; region 7 over it: 32 bytes, read only.
+    /// Region 0: 64 KB at 0x20000000, read and write for all, its highest eighth off; region 7 over
+    /// it: 32 bytes, read only.
     fn guarded() -> Mpu {
         let mut mpu = Mpu::new(8);
         mpu.write(RBAR, 0x2000_0000 | 1 << 4);

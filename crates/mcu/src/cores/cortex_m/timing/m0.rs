@@ -1,11 +1,13 @@
-//! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0 has (PM0215).
+//! Cycles of the Cortex-M0: DDI 0432C, table 3-1.
 //!
-//! One bus carries instructions and data, and the table counts it in; it holds at no wait states. With wait states
-//! [`OneBus`] is followed.
+//! The multiplier takes a single cycle, as the STM32F0's does (PM0215).
+//!
+//! One bus carries instructions and data, and the table counts it in; it holds at no wait states.
+//! With wait states [`SharedBus`] is followed.
 
 use super::super::flash::FlashRegisters;
-use super::super::one_bus::OneBus;
 use super::super::op::{Op, Opcode};
+use super::super::shared_bus::SharedBus;
 use super::{Exception, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
@@ -13,7 +15,7 @@ use std::ops::Range;
 /// The timing of a Cortex-M0 behind the flash interface of an STM32F0.
 #[derive(Clone)]
 pub struct M0 {
-    bus: OneBus,
+    bus: SharedBus,
     registers: FlashRegisters,
     /// The flash has wait states: accesses can wait.
     waits: bool,
@@ -26,7 +28,7 @@ impl M0 {
         if self.waits { cycles + self.bus.execute(address, op.length, cycles, data, count) } else { cycles }
     }
 
-    /// What going on at `target` waits.
+    /// Cycles that a branch to `target` waits.
     #[inline(always)]
     fn branch(&mut self, target: u32) -> u32 {
         if self.waits { self.bus.branch(target) } else { 0 }
@@ -40,7 +42,7 @@ impl Timing for M0 {
 
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
-        Ok(M0 { bus: OneBus::default(), registers, waits: false })
+        Ok(M0 { bus: SharedBus::default(), registers, waits: false })
     }
 
     fn reset(&mut self) {
@@ -80,9 +82,9 @@ impl Timing for M0 {
         }
     }
 
-    /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The manual gives no
-    /// figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save
-    /// both transfers of the frame.
+    /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The
+    /// manual gives no figure for the way back; it loads the same eight words and is taken to last
+    /// as long, tail-chaining to save both transfers of the frame.
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         let cycles = match step {
             Exception::Entry | Exception::Return => 16,

@@ -1,7 +1,7 @@
 //! Cycles of the Cortex-M0+: DDI 0484C table 3-1, with the single-cycle multiplier.
 //!
-//! One bus carries instructions and data, and the table counts it in; it holds at no wait states. With wait states
-//! [`LineCache`] is followed, before a serial flash [`XipCache`].
+//! One bus carries instructions and data, and the table counts it in; it holds at no wait states.
+//! With wait states [`LineCache`] is followed, before a serial flash [`XipCache`].
 
 use super::super::line_cache::LineCache;
 use super::super::op::{Op, Opcode};
@@ -13,7 +13,8 @@ use crate::{FlashSettings, Part};
 const SAMD21_PORT: std::ops::Range<u32> = 0x6000_0000..0x6000_0200;
 const RP2040_PORT: std::ops::Range<u32> = 0xd000_0000..0xe000_0000;
 
-/// The timing of a Cortex-M0+ behind the flash controller of a SAM D21, or the serial flash of an RP2040.
+/// The timing of a Cortex-M0+ behind the flash controller of a SAM D21, or the serial flash of an
+/// RP2040.
 #[derive(Clone)]
 pub struct M0Plus {
     cache: LineCache,
@@ -33,7 +34,7 @@ impl M0Plus {
         if self.waits { cycles + self.cache.execute(address, op.length, data, count) } else { cycles }
     }
 
-    /// What going on at `target` waits.
+    /// Cycles that a branch to `target` waits.
     #[inline(always)]
     fn branch(&mut self, target: u32) -> u32 {
         if let Some(serial) = &mut self.serial {
@@ -105,9 +106,9 @@ impl Timing for M0Plus {
         }
     }
 
-    /// DDI 0484C section 3.3: an interrupt's latency is 15 cycles, of which the handler's first instruction is none. The manual
-    /// gives no figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save both
-    /// transfers of the frame.
+    /// DDI 0484C section 3.3: an interrupt's latency is 15 cycles, of which the handler's first
+    /// instruction is none. The manual gives no figure for the way back; it loads the same eight
+    /// words and is taken to last as long, tail-chaining to save both transfers of the frame.
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         let cycles = match step {
             Exception::Entry | Exception::Return => 15,

@@ -1,23 +1,25 @@
 //! Cycles of the Cortex-M3 (r1p1 and later) and Cortex-M4.
 //!
-//! Tables: DDI 0337I table 3-1 (M3), DDI 0439 table 3-1 (M4). Rules between neighbours: DDI 0337I section 3.3.3,
-//! "Load/store timings", repeated in TI's SWCU185, section 2.7.3. What the manuals leave open is decided thus:
+//! Tables: DDI 0337I table 3-1 (M3), DDI 0439 table 3-1 (M4). Rules between neighbours: DDI 0337I
+//! section 3.3.3, "Load/store timings", repeated in TI's SWCU185, section 2.7.3. What the manuals
+//! leave open is decided thus:
 //!
-//! - Pipeline refill P ("1 to 3 depending on the alignment and width of the target instruction, and whether the
-//!   processor manages to speculate the address early"): 1 for branches whose target is known in decode (B, BL, CBZ,
-//!   and BX LR: with 2 the fixsliced AES of Adomnicai and Peyrin, TCHES 2021/1, comes out 1 % above its measured
-//!   cycles), 2 for targets out of other registers, 3 after a load; one more where a 32-bit target straddles two
-//!   words.
-//! - Of three 32-bit instructions in a row that lie across two words and come directly after one of several cycles the
-//!   third takes a cycle more (eprint 2025/523). After single cycles none does: the key schedules and the decryption of
-//!   jnk0le's AES have such rows in their loops, and not a cycle for them.
-//! - Loads, stores and no-operations beside each other: what jnk0le measured ("pipeline cycle test"), in
-//!   `tests/suite/cortex_m/pipeline_m3_m4.toml`. A store that hides in a load, and a no-operation beside one, take none
-//!   here, for the load has counted the cycle.
+//! - Pipeline refill P ("1 to 3 depending on the alignment and width of the target instruction, and
+//!   whether the processor manages to speculate the address early"): 1 for branches whose target is
+//!   known in decode (B, BL, CBZ, and BX LR: with 2 the fixsliced AES of Adomnicai and Peyrin,
+//!   TCHES 2021/1, comes out 1 % above its measured cycles), 2 for targets out of other registers,
+//!   3 after a load; one more where a 32-bit target straddles two words.
+//! - Of three 32-bit instructions in a row that lie across two words and come directly after one of
+//!   several cycles the third takes a cycle more (eprint 2025/523). After single cycles none does:
+//!   the key schedules and the decryption of jnk0le's AES have such rows in their loops, and not a
+//!   cycle for them.
+//! - Loads, stores and no-operations beside each other: what jnk0le measured ("pipeline cycle
+//!   test"), in `tests/suite/cortex_m/pipeline_m3_m4.toml`. A store that hides in a load, and a
+//!   no-operation beside one, take none here, for the load has counted the cycle.
 //! - An access to STM32F4's SRAM2 waits a cycle: `fetch.rs`.
 //! - IT is folded into a preceding 16-bit instruction and then costs nothing; otherwise one cycle.
-//! - Long multiplies of the M3 (3 to 5, 4 to 7 cycles, "terminate early for inputs below 64K in magnitude"): one
-//!   cycle for each operand that is not; the signed accumulating ones one more.
+//! - Long multiplies of the M3 (3 to 5, 4 to 7 cycles, "terminate early for inputs below 64K in
+//!   magnitude"): one cycle for each operand that is not; the signed accumulating ones one more.
 //! - Divides (2 to 12, by the leading zeros of the operands): three quotient bits a cycle.
 
 mod float;
@@ -31,9 +33,9 @@ use super::{Exception, Retired, Timing};
 use crate::{CoreName, Fault, FlashSettings, Part, ResetCause};
 use std::ops::Range;
 
-/// What the instruction before left: bits 0 to 14 are registers that an address must wait for, of a single load, a
-/// store with writeback or data processing. [`Op::extra`] has the same bits for the address of a load or store, and
-/// [`after::STORE`] where a load waits for a store.
+/// State after the previous instruction. Bits 0 to 14 are registers that an address must wait for,
+/// of a single load, a store with writeback or data processing. [`Op::extra`] has the same bits for
+/// the address of a load or store, and [`after::STORE`] where a load waits for a store.
 mod after {
     /// Anything that nothing overlaps.
     pub const OTHER: u32 = 0;
@@ -50,7 +52,8 @@ mod after {
     pub const ACROSS: u32 = 1 << 19;
     /// A branch: what follows is its target.
     pub const BRANCH: u32 = 1 << 20;
-    /// It took more than a cycle: one more than how many [`ACROSS`] in a row have followed such a one, in units of this.
+    /// It took more than a cycle: one more than how many [`ACROSS`] in a row have followed such a
+    /// one, in units of this.
     pub const LONG: u32 = 1 << 21;
     pub const ROW: u32 = 3 * LONG;
 }
@@ -72,30 +75,36 @@ const BUFFER: u32 = 6;
 
 /// RM0090 section 3.5.2.
 const STM32F4_LINES: KeptLines = KeptLines { instructions: 64, data: 8 };
-/// RM0351 section 3.3.4, from memory: 32 lines of instructions and 8 of data, each of four reads of the array. Each read is taken to come
-/// and go alone.
+/// RM0351 section 3.3.4, from memory: 32 lines of instructions and 8 of data, each of four reads of
+/// the array. Each read is taken to come and go alone.
 const STM32L4_LINES: KeptLines = KeptLines { instructions: 128, data: 32 };
 
-/// The nRF52840's flash, whose clock never changes: two wait states without its instruction cache, three for a miss with it (PS v1.1,
-/// "CPU", W_FLASH and W_FLASHCACHE). The cache lies on ICode alone ("NVMC").
+/// The nRF52840's flash, whose clock never changes: two wait states without its instruction cache,
+/// three for a miss with it (PS v1.1, "CPU", W_FLASH and W_FLASHCACHE). The cache lies on ICode
+/// alone ("NVMC").
 ///
-/// Data is read past the cache. That the line of the last read is kept for data is an assumption: reads of tables in a row then wait
-/// once in four words. On the part P256-Cortex-M4's key generation takes 327k cycles (its README); if every read waits, the model takes
-/// 14.7k more than that, of which this takes 4.0k away. Without any wait for data the model would still be 10.0k above.
+/// Data is read past the cache. That the line of the last read is kept for data is an assumption:
+/// reads of tables in a row then wait once in four words. On the part P256-Cortex-M4's key
+/// generation takes 327k cycles (its README); if every read waits, the model takes 14.7k more than
+/// that, of which this takes 4.0k away. Without any wait for data the model would still be 10.0k
+/// above.
 const NRF52_UNCACHED: Settings =
     Settings { wait_states: 2, prefetch: false, instruction_lines: false, data_lines: true };
 const NRF52_CACHED: Settings = Settings { wait_states: 3, instruction_lines: true, ..NRF52_UNCACHED };
-/// How large the cache is, the PS does not say. The nRF5340's network core, whose NVMC has the same registers, has 2 kB (its PS,
-/// "Memory"). How it is organised is not published: that any line may be anywhere is an assumption. P-256-Cortex-M4's ECDH, whose field
-/// and curve arithmetic is 2,016 bytes, then takes 0.3 % less than on the part (its README); with two ways it would take 1.2 % more.
+/// Size of the nRF52840's cache, which the PS does not give. The nRF5340's network core, whose NVMC
+/// has the same registers, has 2 kB (its PS, "Memory"). Its organisation is not published: full
+/// associativity is an assumption. P-256-Cortex-M4's ECDH, whose field and curve arithmetic is
+/// 2,016 bytes, then takes 0.3 % less than on the part (its README); with two ways it would take
+/// 1.2 % more.
 const NRF52_LINES: KeptLines = KeptLines { instructions: 128, data: 1 };
 
-/// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface, or a Cortex-M4 behind the nRF52840's.
+/// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface, or a Cortex-M4 behind
+/// the nRF52840's.
 #[derive(Clone)]
 pub struct M3 {
     /// Any multiplication takes a cycle: a Cortex-M4.
     fast_multiplier: bool,
-    /// What the instruction before did: [`after`].
+    /// State after the previous instruction: [`after`].
     after: u32,
     /// Address of the last single access.
     block: u32,
@@ -104,13 +113,13 @@ pub struct M3 {
     /// Bytes from the end of the flash up to a second bank of RAM.
     plain: u32,
     fetch: FetchUnit,
-    /// What an STM32 has; other parts have a flash controller on the bus.
+    /// Flash registers of an STM32; other parts have a flash controller on the bus.
     registers: Option<FlashRegisters>,
     float: FloatUnit,
 }
 
-/// Extra accesses of a load or store that is not aligned: it is split into aligned bytes and halfwords (DDI 0337I
-/// section 3.4.2, "Unaligned data accesses").
+/// Extra accesses of a load or store that is not aligned: it is split into aligned bytes and
+/// halfwords (DDI 0337I section 3.4.2, "Unaligned data accesses").
 #[inline(always)]
 fn split(address: u32, size: u8) -> u32 {
     if address & (u32::from(size) - 1) == 0 {
@@ -129,7 +138,8 @@ impl M3 {
         self.fetch.branch(target);
     }
 
-    /// Ends an instruction without data: its cycles and what the fetch unit adds. `after` is what it leaves.
+    /// Ends an instruction without data: its cycles and what the fetch unit adds. `after` is what
+    /// it leaves.
     #[inline(always)]
     fn end(&mut self, op: &Op, note: u32, after: u32, address: u32, cycles: u32) -> u32 {
         let before = std::mem::replace(&mut self.after, after);
@@ -137,13 +147,14 @@ impl M3 {
             return self.end_across(op, before, address, cycles, Transfer::NONE);
         }
         if self.fetch.attention {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, Transfer::NONE)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, Transfer::NONE)
         } else {
             cycles
         }
     }
 
-    /// Whether data at this address can take longer: in the flash, or in a second bank of RAM or above it.
+    /// Returns true if data at this address can take longer: in the flash, or in a second bank of
+    /// RAM or above it.
     #[inline(always)]
     fn is_apart(&self, data: u32) -> bool {
         data.wrapping_sub(FLASH_END) >= self.plain
@@ -165,14 +176,14 @@ impl M3 {
             return self.end_across(op, before, address, cycles, data);
         }
         if self.fetch.attention || self.is_apart(data.address) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, data)
         } else {
             cycles
         }
     }
 
-    /// Ends an instruction across two words that comes after a long one or as a branch's target. The third of a row
-    /// after a long one takes a cycle more.
+    /// Ends an instruction across two words that comes after a long one or as a branch's target.
+    /// The third of a row after a long one takes a cycle more.
     #[inline(never)]
     fn end_across(&mut self, op: &Op, before: u32, address: u32, cycles: u32, data: Transfer) -> u32 {
         let row = before & after::ROW;
@@ -181,15 +192,16 @@ impl M3 {
         }
         let cycles = cycles + u32::from(row == after::ROW);
         if self.fetch.attention || (data.words != 0 && self.is_apart(data.address)) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
+            cycles + self.fetch.run_instruction(address, u32::from(op.length), cycles, data)
         } else {
             // The branch's refill brought the word with its first half.
             cycles + u32::from(before & after::BRANCH != 0)
         }
     }
 
-    /// Whether two data addresses are in one block of memory: flash, CCM, SRAM and its banks, peripherals lie in
-    /// different 64 MB or on different sides of where the second bank begins.
+    /// Returns true if two data addresses are in one block of memory. Flash, CCM, SRAM and its
+    /// banks, and peripherals lie in different 64 MB or on different sides of the second bank's
+    /// start.
     #[inline(always)]
     fn same_block(&self, one: u32, other: u32) -> bool {
         (one ^ other) >> 26 == 0 && (one < self.second_bank) == (other < self.second_bank)
@@ -419,7 +431,8 @@ impl Timing for M3 {
             Retired::System => {
                 let cycles = match op.inner {
                     Opcode::It => u32::from(self.after & after::NARROW == 0),
-                    // The flags of MRS and MSR are at hand; other special registers take a second cycle.
+                    // The flags of MRS and MSR are at hand; other special registers take a second
+                    // cycle.
                     Opcode::Mrs | Opcode::Msr => 1 + u32::from(op.imm & 0xff > 3),
                     Opcode::Isb => 4,
                     Opcode::Dmb | Opcode::Dsb => 1 + self.fetch.drain(),
@@ -444,7 +457,8 @@ impl Timing for M3 {
             self.after = after::OTHER;
         }
         let cycles = match outcome {
-            // Two cycles, of which the table lets none be shared: unlike that of STR no measurement is known.
+            // Two cycles, of which the table lets none be shared: unlike that of STR no measurement
+            // is known.
             Retired::Store { address: data, count: 1, .. } => {
                 self.end_access(op, *note, *note | after::LONG, address, 2, Transfer::store(data, 1))
             }
@@ -458,8 +472,9 @@ impl Timing for M3 {
         waits + cycles
     }
 
-    /// DDI 0337I and DDI 0439, "Exception handling": 12 cycles to the first instruction of the handler, 6 from one
-    /// handler into the next, 12 back (stacking and fetching run side by side over two buses).
+    /// DDI 0337I and DDI 0439, "Exception handling": 12 cycles to the first instruction of the
+    /// handler, 6 from one handler into the next, 12 back (stacking and fetching run side by side
+    /// over two buses).
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         self.after = after::OTHER;
         self.branch(target);
@@ -517,8 +532,8 @@ impl Timing for M3 {
         self.registers.as_ref().map_or((1, 1), FlashRegisters::bus_dividers)
     }
 
-    fn clock48(&self) -> (u64, u64) {
-        self.registers.as_ref().map_or((1, 0), FlashRegisters::clock48)
+    fn usb_clock(&self) -> (u64, u64) {
+        self.registers.as_ref().map_or((1, 0), FlashRegisters::usb_clock)
     }
 
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {

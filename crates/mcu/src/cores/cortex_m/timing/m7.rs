@@ -1,15 +1,19 @@
-//! Cycles of the Cortex-M7: two instructions a cycle in order, with the latencies and pairing rules that have been
+//! Cycles of the Cortex-M7.
+//!
+//! It issues two instructions a cycle in order, with the latencies and pairing rules that have been
 //! measured.
 //!
-//! ARM publishes no table. The rules are those of jnk0le/random, "pipeline cycle test", doc/cortex_m7.md, measured on an
-//! STM32H743; [`facts`] has them by instruction. The pipeline behind them: addresses are made and the early ALU and its
-//! one shifter work in the first stage, the two late ALUs in the second, where words loaded arrive, too; bytes,
-//! halfwords and products arrive in the third. What the page leaves open is taken from LLVM's ARMScheduleM7.td.
+//! ARM publishes no table. The rules are those of jnk0le/random, "pipeline cycle test",
+//! doc/cortex_m7.md, measured on an STM32H743; [`facts`] has them by instruction. The pipeline
+//! behind them: addresses are made and the early ALU and its one shifter work in the first stage,
+//! the two late ALUs in the second, where words loaded arrive, too; bytes, halfwords and products
+//! arrive in the third. What the page leaves open is taken from LLVM's ARMScheduleM7.td.
 //!
-//! Instructions come in packets of eight bytes, one a cycle, into a queue of four (DDI 0489 section 1.2: "4x64-bit
-//! prefetch queue"). A predicted branch goes on with the packet of its target in the next cycle. That alone makes two of
-//! the page's findings: loops of 32-bit instructions must begin at a multiple of eight, and a branch shares its cycle
-//! with the instruction at its target only where shorter instructions have let the queue get ahead.
+//! Instructions come in packets of eight bytes, one a cycle, into a queue of four (DDI 0489 section
+//! 1.2: "4x64-bit prefetch queue"). A predicted branch goes on with the packet of its target in the
+//! next cycle. That alone makes two of the page's findings: loops of 32-bit instructions must begin
+//! at a multiple of eight, and a branch shares its cycle with the instruction at its target only
+//! where shorter instructions have let the queue get ahead.
 
 mod branches;
 mod facts;
@@ -21,21 +25,23 @@ use super::super::flash::FlashRegisters;
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::super::system::mpu::Mpu;
-use super::super::tightly::Caches;
+use super::super::tcm::Caches;
 use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// Cycles by which the queue can be ahead: its four packets less the one in use.
 const AHEAD: u64 = 3;
-/// Cycles lost by ISB: the pipeline is emptied and filled again, as after a branch that was not foreseen.
+/// Cycles lost by ISB: the pipeline is emptied and filled again, as after a branch that was not
+/// foreseen.
 const REFILL: u32 = 4;
 /// A divide (LLVM, WriteDIV).
 const DIVIDE: u32 = 7;
-/// What a misaligned load costs as the older of two, and as the younger (page, "loads").
+/// Cycles of a misaligned load as the older of two, and as the younger (page, "loads").
 const MISALIGNED_OLDER: u32 = 3;
 const MISALIGNED_YOUNGER: u32 = 4;
-/// Cycles that the store buffer takes for a misaligned store, and how many of those it holds (page, "stores").
+/// Cycles that the store buffer takes for a misaligned store, and how many of those it holds (page,
+/// "stores").
 const MISALIGNED_STORE: u64 = 4;
 const MISALIGNED_STORES: u64 = 5;
 
@@ -44,10 +50,10 @@ const MISALIGNED_STORES: u64 = 5;
 pub struct M7 {
     /// The cycle in which the last instruction was issued.
     now: u64,
-    /// When instructions may be issued that consume a register in each stage; [`FLAGS`] and others after r15. The rest is
-    /// there so that no index of a note can be out of it.
+    /// When instructions may be issued that consume a register in each stage; [`FLAGS`] and others
+    /// after r15. The rest is there so that no index of a note can be out of it.
     ready: [[u64; 4]; 64],
-    /// What may not join this cycle.
+    /// Units that may not join this cycle.
     blocked: u16,
     /// Units of the older instruction of this cycle.
     older: u16,
@@ -70,8 +76,8 @@ impl M7 {
         let accumulated = need(2).max(need(3)) - u64::from(note.accumulate);
         let at = need(0).max(need(1)).max(accumulated).max(self.arrival);
         let joins = at <= self.now && units & self.blocked == 0;
-        // The early shifter is free for a plain shift where the older instruction has no use for it; ADD, SUB and MOV are
-        // early only as the older.
+        // The early shifter is free for a plain shift where the older instruction has no use for
+        // it; ADD, SUB and MOV are early only as the older.
         let mut early = note.early;
         if joins {
             if early != 2 || self.older & unit::SHIFTER != 0 {
@@ -144,7 +150,8 @@ impl M7 {
         self.next_packet(target);
     }
 
-    /// Whether what an instruction issued now reads from this row was there three cycles before.
+    /// Returns true if the value of this row that an instruction issued now reads was there three
+    /// cycles before.
     fn decided(&self, row: u8) -> bool {
         self.ready[usize::from(row) & 63][0] + 2 <= self.now
     }
@@ -162,7 +169,7 @@ impl M7 {
         self.branches.lost(address, target, early)
     }
 
-    /// What loads of more than one register, and misaligned ones, do beyond their issue; and what the memory does.
+    /// Issues a load, with the extra cycles of lists, misaligned accesses and the memory.
     #[inline]
     fn load(&mut self, op: &Op, note: &Facts, data: u32, size: u8, count: u8) {
         let units = note.units | unit::EVEN << (data >> 2 & 1);
@@ -224,8 +231,8 @@ impl M7 {
     }
 }
 
-/// Cycles beyond the first of an instruction of several cycles whose condition failed: "the same number of cycles as if
-/// their results were committed" (page, "predication").
+/// Cycles beyond the first of an instruction of several cycles whose condition failed: "the same
+/// number of cycles as if their results were committed" (page, "predication").
 fn skipped(op: &Op) -> u32 {
     match op.inner {
         Opcode::Ldm | Opcode::Ldmdb | Opcode::LdmPc | Opcode::Stm | Opcode::Stmdb => {
@@ -277,7 +284,8 @@ impl Timing for M7 {
         facts::facts(op)
     }
 
-    /// ARM publishes no cycles of a divide, and the model has a mean: on the part, as on the Cortex-M4, they may depend on the operands.
+    /// ARM publishes no cycles of a divide, and the model has a mean: on the part, as on the
+    /// Cortex-M4, they may depend on the operands.
     fn depends_on_operands(&self, op: &Op) -> bool {
         matches!(op.inner, Opcode::Sdiv | Opcode::Udiv)
     }
@@ -346,7 +354,8 @@ impl Timing for M7 {
         FLOAT_STATE
     }
 
-    /// DDI 0489 gives 12 cycles for the entry at no wait states, as for the Cortex-M3; the way back is taken alike.
+    /// DDI 0489 gives 12 cycles for the entry at no wait states, as for the Cortex-M3; the way back
+    /// is taken alike.
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         let cycles = match step {
             Exception::Entry | Exception::Return => 12,
@@ -403,8 +412,8 @@ impl Timing for M7 {
         self.registers.bus_dividers()
     }
 
-    fn clock48(&self) -> (u64, u64) {
-        self.registers.clock48()
+    fn usb_clock(&self) -> (u64, u64) {
+        self.registers.usb_clock()
     }
 
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {

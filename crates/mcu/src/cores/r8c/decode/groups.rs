@@ -4,7 +4,7 @@ use super::super::operation::{A0, Mode, Opcode, Operand, Width};
 use super::operand::NamedOperand;
 use super::{Code, Found, condition, count4, jump};
 
-/// Where `LDE` and `STE` reach beyond the first 64 kB.
+/// Operand of `LDE` and `STE`, which reach beyond the first 64 kB.
 fn far<F: Fn(u32) -> Option<u8>>(code: &mut Code<F>, field: u32, width: Width) -> Option<NamedOperand> {
     let (mode, register, name) = match field {
         0 => (Mode::Absolute, 0, "abs20"),
@@ -355,7 +355,8 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
             return Some(found);
         }
         let condition = match self.byte()? {
-            // In this byte the conditions stand in another order, and the second half is the first one inverted.
+            // In this byte the conditions stand in another order, and the second half is the first
+            // one inverted.
             code @ 0..=3 => code,
             code @ 4..=6 => code + 4,
             code @ 0xf8..=0xfb => code - 0xf8 + 4,
@@ -403,7 +404,7 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
     }
 }
 
-/// Whether four bits are a condition.
+/// Accepts the four bits of a condition.
 fn is_condition(field: u32) -> Option<()> {
     (field != 11 && field != 15).then_some(())
 }

@@ -29,7 +29,7 @@ impl NamedOperand {
         NamedOperand { operand, name }
     }
 
-    /// Whether it is `A0` or `A1` as a byte.
+    /// Returns true if it is `A0` or `A1` as a byte.
     fn is_byte_address(&self) -> bool {
         self.operand.mode == Mode::LowByte && self.operand.register >= A0
     }
@@ -46,7 +46,8 @@ impl NamedOperand {
         (!self.is_byte_address()).then_some(self)
     }
 
-    /// Refuses what cannot take a product of twice the width: all but `R0L`, `R1L`, `R0`, `R1`, `A0` and memory.
+    /// Refuses what cannot take a product of twice the width: all but `R0L`, `R1L`, `R0`, `R1`,
+    /// `A0` and memory.
     pub fn is_factor(&self) -> Option<()> {
         let Operand { mode, register, .. } = self.operand;
         let allowed = match mode {
@@ -99,13 +100,14 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
         self.memory([0, 10, 11, 15][(field & 3) as usize], Width::Byte)
     }
 
-    /// The source of a short format whose destination is `R0L`, `R0H`, `A0` or `A1` by `bit`: 0 is the other of `R0L`
-    /// and `R0H`, for `A0` `R0H` and for `A1` `R0L`.
+    /// The source of a short format whose destination is `R0L`, `R0H`, `A0` or `A1` by `bit`: 0 is
+    /// the other of `R0L` and `R0H`, for `A0` `R0H` and for `A1` `R0L`.
     pub fn short_source(&mut self, field: u32, bit: u32) -> Option<NamedOperand> {
         if field == 0 { Some(NamedOperand::short_register(bit ^ 1)) } else { self.short_memory(field) }
     }
 
-    /// The destination of a short format by three bits: `R0H`, `R0L`, `dsp:8[SB]`, `dsp:8[FB]`, `abs16`.
+    /// The destination of a short format by three bits: `R0H`, `R0L`, `dsp:8[SB]`, `dsp:8[FB]`,
+    /// `abs16`.
     pub fn short_destination(&mut self, field: u32) -> Option<NamedOperand> {
         match field {
             3 => Some(NamedOperand::short_register(1)),
@@ -149,7 +151,8 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
         Some(NamedOperand::new(memory(Mode::BasedBit, SB, Width::Byte, bits), "bit,base:11[SB]"))
     }
 
-    /// Where an indirect jump finds its target: as many bytes as `width` (a word, or three bytes of a long).
+    /// Location of an indirect jump's target: as many bytes as `width` (a word, or three bytes of a
+    /// long).
     pub fn jump_source(&mut self, field: u32, width: Width) -> Option<NamedOperand> {
         let address = address_register(field);
         Some(match (field, width) {

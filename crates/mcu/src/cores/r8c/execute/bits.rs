@@ -8,8 +8,8 @@ use crate::{Fault, Observer};
 impl Machine<R8c> {
     /// The byte that a bit of memory is in, and the bit's number there.
     ///
-    /// The register of `[An]` and `base[An]` counts bits from the base, the displacement of the others counts bits,
-    /// too (section 2.5, "Bit Instruction Addressing").
+    /// The register of `[An]` and `base[An]` counts bits from the base, the displacement of the
+    /// others counts bits, too (section 2.5, "Bit Instruction Addressing").
     fn bit_place(&self, operand: &Operand) -> (u32, u32) {
         let register = u32::from(self.core.registers[usize::from(operand.register & 7)]);
         match operand.mode {

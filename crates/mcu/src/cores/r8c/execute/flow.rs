@@ -12,7 +12,7 @@ const OVERFLOW_VECTOR: u32 = 0xffe0;
 const BREAK_VECTOR: u32 = 0xffe4;
 
 impl Machine<R8c> {
-    /// Whether a condition holds.
+    /// Returns true if a condition holds.
     #[inline(always)]
     pub fn holds(&self, number: u32) -> bool {
         let flag = |bit| self.core.flg & bit != 0;
@@ -99,7 +99,7 @@ impl Machine<R8c> {
         Ok(())
     }
 
-    /// What changes the flow of control or the frame, and the rest.
+    /// Executes the instructions that change the flow of control or the frame, and the rest.
     pub fn control_flow<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
             Opcode::JmpiA | Opcode::JmpiW => {
@@ -166,8 +166,8 @@ impl Machine<R8c> {
         Ok(())
     }
 
-    /// `LDCTX`, `STCTX`: the task's entry in the table has a byte that says which registers, in `POPM`'s order, and one
-    /// that says what is to be added to the stack pointer.
+    /// `LDCTX`, `STCTX`: the task's entry in the table has a byte that says which registers, in
+    /// `POPM`'s order, and one that says what is to be added to the stack pointer.
     fn context<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         const ORDER: [usize; 8] = [0, 1, 2, 3, 4, 5, 7, 6];
         let task = self.read(observer, pc, op.source.value, Width::Byte)?;

@@ -65,7 +65,8 @@ impl Machine<R8c> {
             (_, false) => (wide >> by, wide >> (by - 1) & 1),
         };
         if kind == Opcode::Sha && width != Width::Long {
-            // Whether the most significant bit changed on the way: whether the bits that pass it are not all alike.
+            // Whether the most significant bit changed on the way: whether the bits that pass it
+            // are not all alike.
             let passing = if count > 0 { wide << by >> (bits - 1) & ((2 << by) - 1) } else { 0 };
             self.set_flag(O, passing != 0 && passing != (2 << by) - 1);
         }

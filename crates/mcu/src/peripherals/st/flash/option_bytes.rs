@@ -195,7 +195,7 @@ impl OptionBytes {
     pub fn tear(&mut self, torn: Option<u8>) {
         let Some(Writing { range, before, .. }) = self.writing.take() else { return };
         for (cell, before) in self.cells[range].iter_mut().zip(before) {
-            *cell = torn.unwrap_or(crate::flash::torn(before, *cell, crate::flash::CHANGED));
+            *cell = torn.unwrap_or(crate::flash::interrupted_write(before, *cell, crate::flash::CHANGED));
         }
     }
 

@@ -17,7 +17,7 @@ const CONTROL: u32 = 0x7fff;
 /// Transfers of a burst, after which the core has the bus for two cycles.
 pub const BURST: u32 = 4;
 
-/// How a trigger is answered: DMADTx without its highest bit, which repeats it.
+/// Transfers after a trigger: DMADTx without its highest bit, which repeats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// One byte or word.
@@ -48,7 +48,7 @@ pub struct Channel {
     pub burst: u32,
 }
 
-/// An address after an access of so many bytes, as DMASRCINCRx or DMADSTINCRx says.
+/// Address after an access of `size` bytes, by DMASRCINCRx or DMADSTINCRx.
 fn moved(address: u32, increment: u32, size: u8) -> u32 {
     match increment & 3 {
         2 => address.wrapping_sub(size.into()) & 0xf_ffff,
@@ -98,13 +98,13 @@ impl Channel {
         }
     }
 
-    /// The source of the next byte or word, and its size.
+    /// Address and size of the next byte or word to be read.
     pub fn reads(&self) -> (u32, u8) {
         let size = if self.control & DMASRCBYTE != 0 { 1 } else { 2 };
         (self.working_source & !u32::from(size == 2), size)
     }
 
-    /// Its destination, and its size.
+    /// Address and size of the next byte or word to be written.
     pub fn writes(&self) -> (u32, u8) {
         let size = if self.control & DMADSTBYTE != 0 { 1 } else { 2 };
         (self.working_destination & !u32::from(size == 2), size)

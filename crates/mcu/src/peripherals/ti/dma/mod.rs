@@ -122,7 +122,7 @@ impl Dma {
         }
     }
 
-    /// The trigger that a channel waits for in vain.
+    /// Names a trigger for which a channel waits in vain.
     fn refusal(&self) -> Option<String> {
         let waits = |number: &usize| self.channels[*number].on() && self.line(*number) & !self.known != 0;
         let number = (0..self.channels.len()).find(waits)?;
@@ -130,7 +130,7 @@ impl Dma {
         Some(format!("DMA{number}TSEL is {selected}, a trigger of something that is not modelled"))
     }
 
-    /// True where a channel has something to do.
+    /// Returns true if a channel has data to move.
     fn waits(&self, number: usize, requests: u128) -> bool {
         let channel = &self.channels[number];
         if !channel.on() || channel.size == 0 {

@@ -1,4 +1,4 @@
-//! The triggers of transfers: interrupt flags of other peripherals.
+//! Trigger of a transfer: an interrupt flag of another peripheral.
 
 use crate::{Context, PeripheralSpec};
 
@@ -31,12 +31,12 @@ impl Trigger {
         Ok(Trigger { lines, wanted: false, on: false })
     }
 
-    /// Its destination.
+    /// Returns the mask of the trigger's lines.
     pub fn lines(&self) -> u128 {
         self.lines
     }
 
-    /// True where a channel waits for it.
+    /// Returns true if a channel waits for the trigger.
     pub fn is_wanted(&self) -> bool {
         self.wanted
     }

@@ -15,7 +15,7 @@ pub struct Calendar {
     pub year: u32,
 }
 
-/// The events that RTCTEVx chooses from.
+/// Events that RTCTEVx distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     pub minute: bool,
@@ -88,7 +88,8 @@ impl Calendar {
         }
     }
 
-    /// True where the alarm registers, for minute, hour, day of the week and day, say this minute.
+    /// Returns true if the alarm registers, for minute, hour, day of the week and day, select this
+    /// minute.
     pub fn matches(&self, alarm: [u32; 4], bcd: bool) -> bool {
         let now = [self.minute, self.hour, self.day_of_week, self.day];
         let agrees =

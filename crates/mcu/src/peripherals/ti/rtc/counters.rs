@@ -1,9 +1,10 @@
-//! The two prescalers and the counter behind them. They are not stepped: what they hold follows
-//! from the cycle.
+//! The two prescalers and the counter behind them.
+//!
+//! They are not stepped: their values follow from the cycle.
 
 use super::super::clocks::{self, Clocks};
 
-/// The clock of a counter.
+/// Clock source of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// SMCLK or ACLK, which stands for the crystal, too.

@@ -61,7 +61,7 @@ const KEEP_OUT: u64 = 64;
 const ACLK: Source = Source::Clock(clocks::Source::Aclk);
 const SMCLK: Source = Source::Clock(clocks::Source::Smclk);
 
-/// The two kinds.
+/// Module: one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// RTC_A.
@@ -123,7 +123,7 @@ impl Rtc {
         self.control & RTCBCD != 0
     }
 
-    /// The clock that the counters count, as the registers have it.
+    /// Connects the counters to their clock sources, as the registers select them.
     fn connect(&mut self) {
         let held = self.control & RTCHOLD != 0;
         if self.is_calendar() {
@@ -147,7 +147,7 @@ impl Rtc {
         ];
     }
 
-    /// How far the calendar is in its second, in periods of the crystal.
+    /// Position of the calendar in its second, in periods of the crystal.
     fn position(&self) -> u64 {
         let [first, second, _] = self.counters.values;
         (second & 0x7f) << 8 | first & 0xff
@@ -448,5 +448,5 @@ impl Peripheral for Rtc {
     }
 }
 
-/// The fault of a write to a locked register.
+/// Refusal of a write to a locked register.
 const LOCKED: &str = "the registers are locked: RTCCTL0_H must hold 0xa5";

@@ -1,5 +1,7 @@
-//! Capture: SLAU208, section "Capture Mode". A capture is that of the count at which the edge
-//! comes, with SCS as without, which on silicon takes up to a clock of the timer longer.
+//! Capture: SLAU208, section "Capture Mode".
+//!
+//! A capture is that of the count at which the edge comes, with SCS as without, which on silicon
+//! takes up to a clock of the timer longer.
 
 use super::{CAP, CCIFG, Timer};
 use crate::Board;
@@ -11,7 +13,7 @@ const CCI: u32 = 0x08;
 const COV: u32 = 0x02;
 
 impl Timer {
-    /// True where edges of a channel's input are captured.
+    /// Returns true if edges of a channel's input are captured.
     pub(super) fn captures(&self, channel: usize) -> bool {
         let control = self.capture_control[channel];
         control & CAP != 0 && control & (CM_RISING | CM_FALLING) != 0

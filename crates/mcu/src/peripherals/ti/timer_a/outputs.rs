@@ -6,7 +6,7 @@ use crate::Context;
 /// `OUT` of `TAxCCTLn`.
 const OUT: u32 = 0x04;
 
-/// The action on an output unit's level.
+/// Action on an output unit's level.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Stays,
@@ -63,13 +63,13 @@ impl Timer {
         (self.capture_control[channel] >> 5 & 7) as usize
     }
 
-    /// What EQUn and EQU0 do to a channel's output unit: "In capture mode" there is none.
+    /// Actions of EQUn and EQU0 on a channel's output unit: "In capture mode" there is none.
     fn actions(&self, channel: usize) -> [Action; 2] {
         if self.capture_control[channel] & CAP != 0 { ACTIONS[0] } else { ACTIONS[self.output_mode(channel)] }
     }
 
-    /// True where a value of `TAxCCTLn` chooses a mode in which EQU0 acts, which is of no use in
-    /// channel 0.
+    /// Returns true if a value of `TAxCCTLn` chooses a mode in which EQU0 acts, which is of no use
+    /// in channel 0.
     pub(super) fn acts_by_equ0(value: u32) -> bool {
         ACTIONS[(value >> 5 & 7) as usize][1] != Action::Stays
     }

@@ -5,7 +5,7 @@ use crate::{Board, Context, PeripheralSpec, Pin};
 /// Of a pin's function beside PxSEL1 and PxSEL0: the pin is an output (PxDIR).
 pub(in crate::peripherals::ti) const OUTPUT: u8 = 4;
 
-/// A channel's signals at pins.
+/// Signal of a channel at a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     /// CCInA (0) or CCInB (1) while the pin is an input, else the output unit.
@@ -40,7 +40,7 @@ impl Signals {
     /// too, and `OUT0` and so on, where it is alone.
     ///
     /// # Errors
-    /// What is no pin, or no signal of a timer with so many channels.
+    /// A pin does not exist, or is no signal of a timer with this number of channels.
     pub fn new(spec: &PeripheralSpec, channels: usize) -> Result<Signals, String> {
         let mut places = Vec::new();
         for (name, pins) in &spec.pins {

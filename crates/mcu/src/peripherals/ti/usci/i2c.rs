@@ -1,9 +1,9 @@
 //! I2C mode as the only master on the bus.
 //!
-//! SLAU208, chapter "Universal Serial Communication Interface - I2C Mode"; SLAU367, chapter
-//! "eUSCI - I2C Mode". A bit takes UCBRx clocks of BRCLK, a byte with its acknowledgement nine
-//! bits; START and STOP, of which the manuals do not say how long they take, are taken as a bit
-//! each. A byte that finds UCBxRXBUF full waits in its last bit, and takes that and the
+//! Manuals: SLAU208, chapter "Universal Serial Communication Interface - I2C Mode"; SLAU367,
+//! chapter "eUSCI - I2C Mode". A bit takes UCBRx clocks of BRCLK, a byte with its acknowledgement
+//! nine bits; START and STOP, of which the manuals do not say how long they take, are taken as a
+//! bit each. A byte that finds UCBxRXBUF full waits in its last bit, and takes that and the
 //! acknowledgement when the buffer is read. What answers is on the board
 //! ([`crate::TwoWireDevice`]); without that each address is not acknowledged.
 
@@ -14,7 +14,7 @@ use super::registers::{
 };
 use crate::Context;
 
-/// The state of the bus.
+/// Action on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Start,
@@ -29,7 +29,7 @@ enum Action {
 /// The master.
 #[derive(Clone, Copy, Default)]
 pub struct Master {
-    /// The action under way, and the cycle at which it is done.
+    /// Action under way, and the cycle at which it is done.
     action: Option<(Action, u64)>,
     /// Between START and STOP.
     owns_bus: bool,
@@ -115,7 +115,7 @@ impl Usci {
         }
     }
 
-    /// What was under way is done, where it is.
+    /// Finishes the action under way, if its time is over.
     pub(super) fn advance_bus(&mut self, context: &mut Context<'_, '_>) {
         while let Some((action, end)) = self.master.action.filter(|(_, end)| *end <= context.now) {
             self.master.action = None;

@@ -1,5 +1,6 @@
-//! The serial interfaces of the MSP430F5xx (USCI_A, USCI_B) and of the MSP430FR5xx (eUSCI_A,
-//! eUSCI_B) as UART, as SPI master and as I2C master.
+//! Serial interfaces as UART, as SPI master and as I2C master.
+//!
+//! They are USCI_A and USCI_B in the MSP430F5xx, eUSCI_A and eUSCI_B in the MSP430FR5xx.
 //!
 //! Source: SLAU208, chapters "Universal Serial Communication Interface", and SLAU367, chapters
 //! "Enhanced Universal Serial Communication Interface". UART: eight data bits without parity, least
@@ -30,7 +31,7 @@ use registers::{
 };
 use uart::Receiver;
 
-/// The mode of a block by UCxCTLW0.
+/// Mode that UCxCTLW0 gives to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Uart,
@@ -64,7 +65,8 @@ pub struct Usci {
     waiting: Option<u8>,
     receiver: Receiver,
     master: Master,
-    /// What the selected chip did not understand, until the program looks.
+    /// Message of the selected chip about a byte that it did not understand, until the program
+    /// looks.
     refused: Option<String>,
     /// The interrupt was served with a flag still set: request it again.
     served: bool,
@@ -130,7 +132,7 @@ impl Usci {
         if self.control >> UCSSEL & 3 == 1 { Source::Aclk } else { Source::Smclk }
     }
 
-    /// The cycle that is so many clocks of BRCLK after `now`.
+    /// The cycle that is `clocks` clocks of BRCLK after `now`.
     fn after(&self, clocks: u64, now: u64) -> u64 {
         self.clocks.after(self.source(), clocks, now)
     }

@@ -1,4 +1,4 @@
-//! The registers of the four blocks and their bits.
+//! Registers of the four blocks: their offsets, and the meaning of their bits.
 //!
 //! Offsets and bits compared with TI's headers msp430f5438a.h and msp430fr5994.h. UCxCTL1 and
 //! UCxCTL0 of the USCI are the two bytes of the eUSCI's UCxCTLW0.
@@ -56,7 +56,7 @@ pub const UCSTPIFG: u32 = 1 << 3;
 pub const UCNACKIFG: u32 = 1 << 5;
 pub const UCBCNTIFG: u32 = 1 << 6;
 
-/// The four blocks.
+/// Block: one of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
     /// USCI_A: UART and SPI.
@@ -107,12 +107,12 @@ pub enum Register {
 }
 
 impl Block {
-    /// True where it is an eUSCI.
+    /// Returns true for an eUSCI.
     pub fn enhanced(self) -> bool {
         matches!(self, Block::EusciA | Block::EusciB)
     }
 
-    /// True where it has I2C, and no UART.
+    /// Returns true if it has I2C, and no UART.
     pub fn is_b(self) -> bool {
         matches!(self, Block::UsciB | Block::EusciB)
     }
@@ -157,7 +157,7 @@ impl Block {
         })
     }
 
-    /// What UCxIV says, by the flags in the order of their priority.
+    /// Values of UCxIV, by the flags in the order of their priority.
     pub fn vectors(self, i2c: bool) -> &'static [(u32, u32)] {
         match (self, i2c) {
             (Block::EusciA, _) => &[(UCRXIFG, 2), (UCTXIFG, 4), (UCSTTIFG, 6), (UCTXCPTIFG, 8)],

@@ -1,5 +1,6 @@
-//! The length of a frame of the UART: SLAU208 and SLAU367, "UART Baud-Rate Generation", and its
-//! receiver: "USCI Receive Enable".
+//! UART: the length of a frame, and the receiver.
+//!
+//! Sources: SLAU208 and SLAU367, "UART Baud-Rate Generation" and "USCI Receive Enable".
 //!
 //! A character is in UCAxRXBUF when its last stop bit is over; the part has it within that bit,
 //! from the vote in its middle on. "When the module's clock source is inactive because the device
@@ -47,7 +48,7 @@ fn bits_clocks(bits: u32, block: Block, prescaler: u32, modulation: u32) -> u64 
         .sum()
 }
 
-/// A character that is on its way in.
+/// Characters on their way in.
 #[derive(Clone, Default)]
 pub struct Receiver {
     incoming: VecDeque<u8>,
@@ -63,7 +64,7 @@ impl Receiver {
         self.started.or(self.arrival)
     }
 
-    /// True where a character is arriving.
+    /// Returns true if a character is arriving.
     pub fn is_busy(&self) -> bool {
         self.arrival.is_some()
     }
@@ -75,8 +76,8 @@ impl Receiver {
 }
 
 impl Usci {
-    /// True where characters are heard: with UCLISTEN the transmitter is at the receiver instead of
-    /// the pin.
+    /// Returns true if characters at the pin are received: with UCLISTEN the transmitter is at the
+    /// receiver instead.
     pub(super) fn hears(&self) -> bool {
         !self.held() && self.status & UCLISTEN == 0
     }
@@ -99,8 +100,8 @@ impl Usci {
         self.receiver.arrival = Some(self.after(frame.max(1), at));
     }
 
-    /// What has arrived by `now`; what comes while the module is held in reset, or another's, is
-    /// lost.
+    /// Takes the characters that have arrived by `now`. Those that come while the module is held in
+    /// reset, or works in another mode, are lost.
     pub(super) fn receive_arrivals(&mut self, now: u64) {
         while let Some(due) = self.receiver.due().filter(|due| *due <= now) {
             let heard = self.mode() == Mode::Uart && self.hears();

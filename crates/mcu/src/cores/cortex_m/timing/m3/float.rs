@@ -1,12 +1,13 @@
 //! The Cortex-M4's floating-point unit.
 //!
-//! DDI 0439, table 7-1 "FPU instruction set" (transcribed in TI's SWCU192, table 3-27) and its notes: VDIV and VSQRT take
-//! a cycle if no further floating-point instructions follow, for integer ones go on beside them; the result of
-//! arithmetic is there a cycle later for the next instruction, but in time where a multiply-accumulate adds to it.
+//! DDI 0439, table 7-1 "FPU instruction set" (transcribed in TI's SWCU192, table 3-27) and its
+//! notes: VDIV and VSQRT take a cycle if no further floating-point instructions follow, for integer
+//! ones go on beside them; the result of arithmetic is there a cycle later for the next
+//! instruction, but in time where a multiply-accumulate adds to it.
 //!
 //! The table has two cycles for a move between a single register and a core register; it takes one
-//! (compendium.i-0.nl, "FPU registers" and "Counters in the FPU", measured), as the table has it for half a double
-//! register. VCMP's flags are there for the VMRS that follows (the same).
+//! (compendium.i-0.nl, "FPU registers" and "Counters in the FPU", measured), as the table has it
+//! for half a double register. VCMP's flags are there for the VMRS that follows (the same).
 
 use super::super::super::fpu::decode::{Operation, operation};
 use super::super::super::fpu::operands::{float_operands, is_multiply_accumulate};
@@ -17,7 +18,7 @@ const DIVIDE: u64 = 14;
 /// Multiply-accumulates.
 const ACCUMULATE: u32 = 3;
 
-/// What the unit is at.
+/// State of the floating-point unit's pipeline.
 #[derive(Clone, Default)]
 pub(super) struct FloatUnit {
     /// The cycle from which on it takes instructions: VDIV or VSQRT is done.
@@ -37,7 +38,8 @@ impl FloatUnit {
         (start - now) as u32
     }
 
-    /// Cycles of a data processing instruction or a transfer that begins at `now`; what it leaves is noted.
+    /// Cycles of a data processing instruction or a transfer that begins at `now`; what it leaves
+    /// is noted.
     pub fn process(&mut self, op: &Op, now: u64) -> u32 {
         use Operation::*;
         let operation = operation(op);

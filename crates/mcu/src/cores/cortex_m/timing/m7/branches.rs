@@ -1,12 +1,12 @@
 //! Branch prediction of the Cortex-M7.
 
-/// A direct-mapped branch target cache of 64 entries (DDI 0489 section 1.2: "branch target address cache"; its size
-/// is that of ARM's presentations of the core).
+/// A direct-mapped branch target cache of 64 entries (DDI 0489 section 1.2: "branch target address
+/// cache"; its size is that of ARM's presentations of the core).
 const ENTRIES: usize = 64;
 
-/// Cycles lost by a branch that was not foreseen, if what decides it was there three cycles before: it is then resolved
-/// on its way to the first stage (DDI 0489 section 1.2: "forwarding of flags for early resolution of direct branches").
-/// `m7.toml` says why three.
+/// Cycles lost by a branch that was not foreseen, if what decides it was there three cycles before:
+/// it is then resolved on its way to the first stage (DDI 0489 section 1.2: "forwarding of flags
+/// for early resolution of direct branches"). `m7.toml` says why three.
 const MISPREDICTED: u32 = 3;
 /// The same if it was not.
 const MISPREDICTED_LATE: u32 = 4;
@@ -34,8 +34,8 @@ impl Branches {
         *self = Branches::new();
     }
 
-    /// Cycles lost by a branch at `address` that goes to `target`, or does not go. `early` says that what decides it
-    /// was there three cycles before.
+    /// Cycles lost by a branch at `address` that goes to `target`, or does not go. `early` says
+    /// that what decides it was there three cycles before.
     #[inline]
     pub fn lost(&mut self, address: u32, target: Option<u32>, early: bool) -> u32 {
         let entry = &mut self.entries[(address >> 1) as usize % ENTRIES];

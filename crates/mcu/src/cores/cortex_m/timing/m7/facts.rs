@@ -1,15 +1,16 @@
-//! What the Cortex-M7's pipeline does with each instruction.
+//! Pipeline behaviour of each instruction on the Cortex-M7.
 //!
-//! Sources: jnk0le/random, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743), called the page below;
-//! what it leaves open is LLVM's ARMScheduleM7.td. Facts of the page one by one: `crates/mcu/tests/suite/cortex_m/m7.toml`.
+//! Sources: jnk0le/random, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743),
+//! called the page below; what it leaves open is LLVM's ARMScheduleM7.td. Facts of the page one by
+//! one: `crates/mcu/tests/suite/cortex_m/m7.toml`.
 
 mod float;
 
 use super::super::super::op::{Op, Opcode, Operands};
 use super::super::Note;
 
-/// What an instruction is to its neighbour in the same cycle. An instruction joins the one before it where none of its
-/// units is blocked by that one.
+/// Units of an instruction, which decide on its neighbour in the same cycle. An instruction joins
+/// the one before it if that one blocks none of its units.
 pub mod unit {
     /// Every instruction.
     pub const ANY: u16 = 1 << 0;
@@ -32,7 +33,8 @@ pub mod unit {
     pub const MISALIGNED: u16 = 1 << 10;
     /// Floating-point arithmetic: one in a cycle, not with a multiply-accumulate either.
     pub const FLOAT: u16 = 1 << 11;
-    /// A load, store or move of a floating-point register, which does not go with a multiply-accumulate.
+    /// A load, store or move of a floating-point register, which does not go with a
+    /// multiply-accumulate.
     pub const FLOAT_MOVE: u16 = 1 << 12;
     pub const FLOAT_ACCUMULATE: u16 = 1 << 13;
     /// Nothing joins.
@@ -43,7 +45,8 @@ pub mod unit {
 mod stage {
     /// The late ALU.
     pub const LATE: u8 = 0;
-    /// The late ALU, by an instruction that also has an early operand, and the factors of a product.
+    /// The late ALU, by an instruction that also has an early operand, and the factors of a
+    /// product.
     pub const LATE_OF_MIXED: u8 = 1;
     /// Address generation, the early shifter, REV.
     pub const EARLY: u8 = 2;
@@ -60,7 +63,8 @@ pub mod delay {
     pub const WORD: u8 = 4;
     /// Bytes and halfwords loaded, products, saturated sums.
     pub const LATER: u8 = 5;
-    /// Results of floating-point instructions: sums and products, fused and chained multiply-accumulates, words loaded, moves.
+    /// Results of floating-point instructions: sums and products, fused and chained
+    /// multiply-accumulates, words loaded, moves.
     pub const FLOAT: u8 = 6;
     pub const FUSED: u8 = 7;
     pub const CHAINED: u8 = 8;
@@ -68,13 +72,13 @@ pub mod delay {
     pub const FLOAT_MOVED: u8 = 10;
 }
 
-/// Cycles from the issue of an instruction until one that consumes its result in each stage can be issued. Of floating-point
-/// results the stages are those of [`float`], which has their rows.
+/// Cycles from the issue of an instruction until one that consumes its result in each stage can be
+/// issued. Of floating-point results the stages are those of [`float`], which has their rows.
 ///
-/// The early ALU comes a cycle before the late one, so that its result reaches the late ALU of the same cycle (page,
-/// "overall"). A word loaded reaches the late ALU in the next cycle, but not that of an instruction which also has an
-/// early operand (page, "loads"). REV's result is late for addresses and shifts, a base written back for ADD, SUB
-/// and MOV alone.
+/// The early ALU comes a cycle before the late one, so that its result reaches the late ALU of the
+/// same cycle (page, "overall"). A word loaded reaches the late ALU in the next cycle, but not that
+/// of an instruction which also has an early operand (page, "loads"). REV's result is late for
+/// addresses and shifts, a base written back for ADD, SUB and MOV alone.
 pub const DELAYS: [[u64; 4]; 16] = [
     [1, 1, 2, 2],
     [0, 0, 1, 1],
@@ -94,11 +98,13 @@ pub const DELAYS: [[u64; 4]; 16] = [
     [0; 4],
 ];
 
-/// Rows of the table of results beyond r0 to r15: the flags; what is ready for ever; where results go that nobody asks for.
+/// Rows of the table of results beyond r0 to r15: the flags; what is ready for ever; where results
+/// go that nobody asks for.
 pub const FLAGS: u8 = 16;
 const READY: u8 = 17;
 const NOBODY: u8 = 18;
-/// When what a multiply-accumulate keeps out may be issued; when a fused one may be after a chained one; FPSCR.
+/// When what a multiply-accumulate keeps out may be issued; when a fused one may be after a chained
+/// one; FPSCR.
 pub const AFTER_ACCUMULATE: u8 = 19;
 pub const AFTER_CHAINED: u8 = 20;
 const FPSCR: u8 = 21;
@@ -107,11 +113,11 @@ pub const S0: u8 = 32;
 /// An operand that is not there.
 const NO_NEED: u8 = READY * 4;
 
-/// What the model knows of a decoded instruction.
+/// Timing facts of a decoded instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts {
-    /// The operands: row times four plus stage in the table of results. The last two are consumed `accumulate` cycles
-    /// later.
+    /// The operands: row times four plus stage in the table of results. The last two are consumed
+    /// `accumulate` cycles later.
     pub needs: [u8; 4],
     /// 1: the last two operands are accumulated, a stage after the late ALU.
     pub accumulate: u8,
@@ -204,7 +210,8 @@ impl Builder {
     }
 }
 
-/// An immediate that the early shifter makes: eight bits shifted, neither small nor a repeated byte (page, "operand2").
+/// An immediate that the early shifter makes: eight bits shifted, neither small nor a repeated byte
+/// (page, "operand2").
 fn is_shifted_constant(value: u32) -> bool {
     let [low, second, ..] = value.to_le_bytes();
     let repeated = [
@@ -265,7 +272,8 @@ pub fn facts(op: &Op) -> Facts {
     } else if !memory(op, &o, &mut b) && !arithmetic(op, &o, &mut b) {
         control(op, &o, &mut b);
     }
-    // A branch is issued on its prediction. Flags are set in the late ALU, and what depends on them is late.
+    // A branch is issued on its prediction. Flags are set in the late ALU, and what depends on them
+    // is late.
     if o.reads_flags && !(conditional_branch && op.it == 0) {
         b.facts.early = 0;
         if b.facts.accumulate == 0 {
@@ -275,7 +283,8 @@ pub fn facts(op: &Op) -> Facts {
     b.facts
 }
 
-/// Loads and stores. A store's data are there in any case: "can store any result in same cycle" (page, "stores").
+/// Loads and stores. A store's data are there in any case: "can store any result in same cycle"
+/// (page, "stores").
 fn memory(op: &Op, o: &Operands, b: &mut Builder) -> bool {
     use Opcode::*;
     match op.inner {
@@ -320,22 +329,20 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
         }
         return true;
     }
+    if !(by_shifter(op, o, b) || by_alu(op, o, b)) {
+        return false;
+    }
+    if has_immediate(op) && is_shifted_constant(op.imm) {
+        b.facts.early = 0;
+        b.single(unit::SHIFTER);
+    }
+    true
+}
+
+/// Instructions that need the shifter; false for others.
+fn by_shifter(op: &Op, o: &Operands, b: &mut Builder) -> bool {
+    use Opcode::*;
     match op.inner {
-        CmpReg | CmpImm | CmnReg | CmnImm | TstReg | TstImm | TeqImm => b.need_all(o.reads, stage::LATE),
-        AddReg | AddRegS | SubReg | SubRegS | AddImm | AddImmS | SubImm | SubImmS | MovReg | MovRegS
-        | MovImm | MovImmS | MovSp | AddSpShift | SubSpShift => {
-            b.need_all(o.reads, stage::LATE);
-            b.writes(op.d, delay::LATE_ALU);
-            b.facts.early = stage::EARLY_ALU;
-        }
-        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS
-        | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
-            b.need_all(o.reads, stage::LATE);
-            b.writes(op.d, delay::LATE_ALU);
-            b.facts.early = stage::EARLY;
-            // Page, "operand2": a shift before an inline shift does not pair, after it it does.
-            b.facts.blocks |= unit::SHIFTER;
-        }
         Rrx | RrxS => {
             b.need(op.m, stage::EARLY);
             b.writes(op.d, delay::LATE_ALU);
@@ -375,6 +382,31 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.facts.units |= unit::OLDER;
             b.single(unit::SHIFTER);
         }
+        _ => return false,
+    }
+    true
+}
+
+/// Instructions of the ALU, the multiplier and the divider; false for others.
+fn by_alu(op: &Op, o: &Operands, b: &mut Builder) -> bool {
+    use Opcode::*;
+    let bit = |register: u8| 1u16 << (register & 15);
+    match op.inner {
+        CmpReg | CmpImm | CmnReg | CmnImm | TstReg | TstImm | TeqImm => b.need_all(o.reads, stage::LATE),
+        AddReg | AddRegS | SubReg | SubRegS | AddImm | AddImmS | SubImm | SubImmS | MovReg | MovRegS
+        | MovImm | MovImmS | MovSp | AddSpShift | SubSpShift => {
+            b.need_all(o.reads, stage::LATE);
+            b.writes(op.d, delay::LATE_ALU);
+            b.facts.early = stage::EARLY_ALU;
+        }
+        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS
+        | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
+            b.need_all(o.reads, stage::LATE);
+            b.writes(op.d, delay::LATE_ALU);
+            b.facts.early = stage::EARLY;
+            // Page, "operand2": a shift before an inline shift does not pair, after it it does.
+            b.facts.blocks |= unit::SHIFTER;
+        }
         Clz | Sxtb | Sxth | Uxtb | Uxth | Sxtb16 | Uxtb16 | Sel | Qadd | Qsub | Usad8 | Usada8 | Parallel => {
             // Saturation and sums of differences come a stage later (LLVM).
             let saturates = op.inner == Parallel && matches!(op.a, 1 | 4);
@@ -405,10 +437,6 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.writes(op.d, delay::LATE_ALU);
         }
         _ => return false,
-    }
-    if has_immediate(op) && is_shifted_constant(op.imm) {
-        b.facts.early = 0;
-        b.single(unit::SHIFTER);
     }
     true
 }

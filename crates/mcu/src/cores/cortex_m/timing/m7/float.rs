@@ -5,8 +5,8 @@ use super::super::Retired;
 use super::M7;
 use super::facts::{AFTER_ACCUMULATE, AFTER_CHAINED, Facts, S0, delay, unit};
 
-/// Cycles after a multiply-accumulate in which sums, constants, and loads and stores of more than a word are not issued
-/// (page, "fpu (single precision)").
+/// Cycles after a multiply-accumulate in which sums, constants, and loads and stores of more than a
+/// word are not issued (page, "fpu (single precision)").
 const ACCUMULATE_KEEPS_OUT: u64 = 4;
 /// A fused multiply-accumulate is not issued in the cycle after a chained one (the same).
 const CHAINED_KEEPS_OUT: u64 = 2;

@@ -1,21 +1,24 @@
-//! Floating-point instructions of the Cortex-M7: the page's sections "fpu (single precision)" and "fpu (double precision)".
+//! Floating-point instructions of the Cortex-M7.
 //!
-//! What it does not say: conversions, comparisons, roundings and selections go as sums; VMRS and VMSR go alone, and VCMP's
-//! flags are there in the next cycle. In double precision the cycles hang on the numbers; those of "different exponents"
-//! are taken, of VSQRT those of LLVM's ARMScheduleM7.td.
+//! Source: the page's sections "fpu (single precision)" and "fpu (double precision)".
+//!
+//! Assumptions beyond the page: conversions, comparisons, roundings and selections go as sums; VMRS
+//! and VMSR go alone, and VCMP's flags are there in the next cycle. In double precision the cycles
+//! hang on the numbers; those of "different exponents" are taken, of VSQRT those of LLVM's
+//! ARMScheduleM7.td.
 
 use super::super::super::super::fpu::decode::{Operation, is_double, operation};
 use super::super::super::super::fpu::operands::{float_operands, is_multiply_accumulate};
 use super::super::super::super::op::{Op, Operands};
 use super::{AFTER_ACCUMULATE, AFTER_CHAINED, Builder, FLAGS, FPSCR, S0, delay, stage, unit};
 
-/// In which stage a floating-point operand is consumed: a column of the rows of S registers.
+/// Stages in which floating-point operands are consumed: columns of the rows of S registers.
 mod float_stage {
     /// Arithmetic, factors, moves.
     pub const OPERAND: u8 = 0;
-    /// What a fused multiply-accumulate adds to.
+    /// Stage at which a fused multiply-accumulate reads its addend.
     pub const FUSED: u8 = 1;
-    /// What a chained one adds to.
+    /// Stage at which a chained multiply-accumulate reads its addend.
     pub const CHAINED: u8 = 2;
     pub const STORE: u8 = 3;
 }
@@ -36,7 +39,8 @@ fn cycles(operation: Operation, double: bool) -> u8 {
 }
 
 impl Builder {
-    /// The registers of a mask; of a double one its lower half stands for both. Conversions have a single one beside it.
+    /// The registers of a mask; of a double one its lower half stands for both. Conversions have a
+    /// single one beside it.
     fn need_float(&mut self, mut registers: u32, double: bool, stage: u8) {
         while registers != 0 {
             let lowest = registers.trailing_zeros();

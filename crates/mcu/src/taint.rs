@@ -1,12 +1,16 @@
-//! Taint tracking: secrets are labelled in memory and followed through every instruction of the core. A branch, an address or a time that
-//! depends on one is a [`Leak`].
+//! Taint tracking.
 //!
-//! What an instruction does with data is what its core says ([`crate::dataflow`]), looked up once for each address. Values are never
-//! looked at, so one run tells of all secrets that take the same way; what a run does not come by, it does not tell of.
+//! Secrets are labelled in memory and followed through every instruction of the core. A branch, an
+//! address or a time that depends on one is a [`Leak`].
+//!
+//! Each core describes its instructions' data flow ([`crate::dataflow`]), which is looked up once
+//! for each address. Values are never examined, so one run covers all secrets that take the same
+//! path. Paths that a run does not take are not covered.
 
+mod propagation;
 mod shadow;
 
-use crate::dataflow::{CoreDataflow, Effect, Places, Shape};
+use crate::dataflow::{CoreDataflow, Effect, Locations, Propagation};
 use crate::{Access, AccessKind, Flow, Observer, Step, Tables};
 use shadow::Shadow;
 use std::collections::{HashMap, HashSet};
@@ -21,14 +25,14 @@ fn all(bytes: u32) -> Labels {
     (half | half >> 8) as u8
 }
 
-/// What depends on a secret.
+/// Property of the execution that depends on a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LeakKind {
-    /// Which instruction comes next.
+    /// The next instruction.
     Branch,
-    /// Which data is read or written.
+    /// The address of a read or write.
     Address,
-    /// How long the instruction takes.
+    /// The instruction's time.
     Time,
 }
 
@@ -37,11 +41,11 @@ pub enum LeakKind {
 pub struct Leak {
     /// Its address.
     pub pc: u32,
-    /// What depends on a secret.
+    /// The property that depends on a secret.
     pub kind: LeakKind,
     /// On which secrets.
     pub labels: Labels,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -52,7 +56,7 @@ struct Watched {
     bytes: Vec<(Labels, bool)>,
 }
 
-/// What was read of labelled bytes.
+/// Reads of labelled bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecretReads {
     /// Bytes that had one of the labels.
@@ -69,8 +73,8 @@ struct Template {
     /// The first that waits for an access; the one behind the last where none does.
     access: u32,
     /// All places that come before that.
-    touches: Places,
-    condition: Places,
+    touches: Locations,
+    condition: Locations,
 }
 
 /// An interrupt under way whose core puts registers onto the stack by itself.
@@ -84,14 +88,16 @@ pub struct Taint {
     core: CoreDataflow,
     shadow: Shadow,
     /// Of each place the labels of its bytes; only where `tainted` has the place.
-    places: [u32; 64],
-    tainted: Places,
-    /// Of each page of addresses, with the register bank in their highest byte, the index in `pages`, plus 1.
+    locations: [u32; 64],
+    tainted: Locations,
+    /// Of each page of addresses, with the register bank in their highest byte, the index in
+    /// `pages`, plus 1.
     directory: Vec<u32>,
     pages: Vec<Box<[u32; PAGE]>>,
     /// The register bank that is selected, in the highest byte.
     bank: u32,
-    /// The instructions looked up so far; the first does nothing, the second is the entry into an interrupt.
+    /// The instructions looked up so far; the first does nothing, the second is the entry into an
+    /// interrupt.
     templates: Vec<Template>,
     effects: Vec<Effect>,
     /// The instruction under way: it has its effects when it is over, up to its first access.
@@ -101,23 +107,24 @@ pub struct Taint {
     begun: bool,
     skipped: bool,
     pc: u32,
-    /// What decides on the address of its accesses.
+    /// Labels that decide on the address of its accesses.
     address: Labels,
-    /// What decides on whether it did anything: it then has its effects, and what was there before is kept, too.
+    /// Labels that decide on whether it did anything. It then has its effects, and the labels from
+    /// before are kept, too.
     weak: u32,
     frames: Vec<Frame>,
     /// From the first to the last address of a register of the core.
     mapped: Range<u32>,
     /// Tables whose entries may be read at secret addresses.
     tables: Tables,
-    /// What had a label at [`Taint::watch`], by address.
+    /// Bytes that had a label at [`Taint::watch`], by address.
     watched: Vec<Watched>,
     readers: HashSet<u32>,
     leaks: Vec<Leak>,
     known: HashMap<(u32, LeakKind), usize>,
     unknown: Option<u32>,
-    /// A bit for each 16 bytes of addresses: they were written. Where RAM ends and flash begins closer together, as on the 68HC08 they do
-    /// within 32, both would be one.
+    /// A bit for each 16 bytes of addresses: they were written. Where RAM ends and flash begins
+    /// closer together, as on the 68HC08 they do within 32, both would be one.
     written: Vec<u64>,
 }
 
@@ -135,8 +142,8 @@ impl Taint {
         let shadow = Shadow::new(core.aliases.clone(), devices);
         let mut taint = Taint {
             shadow,
-            places: [0; 64],
-            tainted: Places::NONE,
+            locations: [0; 64],
+            tainted: Locations::NONE,
             directory: vec![0; 1 << 20],
             pages: Vec::new(),
             bank: u32::from(core.bank) << 24,
@@ -166,16 +173,17 @@ impl Taint {
         taint
     }
 
-    /// Which entry of these tables is read may depend on a secret.
+    /// Allows secrets to select the entry that is read of these tables.
     pub fn allow_tables(&mut self, tables: Tables) {
         self.tables = tables;
     }
 
-    /// Labels bytes of memory; with 0 they are public. What is written there later has labels of its own.
+    /// Labels bytes of memory; with 0 they are public. What is written there later has labels of
+    /// its own.
     pub fn label(&mut self, range: Range<u32>, labels: Labels) {
         for address in range {
             match self.mapped(address) {
-                Some(places) => places.numbers().for_each(|place| self.set(place, labels.into())),
+                Some(locations) => locations.numbers().for_each(|place| self.set(place, labels.into())),
                 None => self.shadow.set_all(address..address + 1, labels),
             }
         }
@@ -188,7 +196,7 @@ impl Taint {
 
     /// Labels some bits of a register, by its index in [`crate::Mcu::register_names`].
     pub fn label_register(&mut self, register: usize, bits: u32, labels: Labels) {
-        for place in (self.core.places)(register, bits, (self.bank >> 24) as u8).numbers() {
+        for place in (self.core.locations)(register, bits, (self.bank >> 24) as u8).numbers() {
             self.set(place, u32::from(labels) * 0x0101_0101);
         }
     }
@@ -198,22 +206,24 @@ impl Taint {
     pub fn labels_at(&self, address: u32) -> Labels {
         all(self
             .mapped(address)
-            .map_or_else(|| self.shadow.byte(address).into(), |places| self.union(places)))
+            .map_or_else(|| self.shadow.byte(address).into(), |locations| self.union(locations)))
     }
 
     /// The labels of some bits of a register, by its index in [`crate::Mcu::register_names`].
     #[must_use]
     pub fn labels_in(&self, register: usize, bits: u32) -> Labels {
-        let labels = self.union((self.core.places)(register, bits, (self.bank >> 24) as u8));
+        let labels = self.union((self.core.locations)(register, bits, (self.bank >> 24) as u8));
         let lanes = bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
-        all(if self.core.places_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
+        all(if self.core.locations_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
     }
 
-    /// From here on it is noted which of the bytes that have a label now are read, and by which instructions.
+    /// From here on it is noted which of the bytes that have a label now are read, and by which
+    /// instructions.
     pub fn watch(&mut self) {
         self.readers.clear();
         self.watched.clear();
-        let mapped = self.core.mapped.iter().map(|(address, places)| (*address, all(self.union(*places))));
+        let mapped =
+            self.core.mapped.iter().map(|(address, locations)| (*address, all(self.union(*locations))));
         let labelled = mapped.filter(|(_, labels)| *labels != 0).chain(self.shadow.labelled());
         let mut labelled: Vec<(u32, Labels)> = labelled.collect();
         labelled.sort_unstable();
@@ -223,7 +233,7 @@ impl Taint {
         }
     }
 
-    /// What has been read since of the bytes that had one of these labels.
+    /// Returns the reads, since they were watched, of the bytes that had one of these labels.
     #[must_use]
     pub fn reads_of(&self, labels: Labels) -> SecretReads {
         let bytes = self.watched.iter().flat_map(|watched| &watched.bytes);
@@ -266,7 +276,8 @@ impl Taint {
         self.known.clear();
     }
 
-    /// An instruction that could not be looked up: it was written after the tracking began, or is none.
+    /// An instruction that could not be looked up: it was written after the tracking began, or is
+    /// none.
     #[must_use]
     pub fn unknown_instruction(&self) -> Option<u32> {
         self.unknown
@@ -285,16 +296,16 @@ impl Taint {
     pub fn clear(&mut self) {
         self.finish();
         self.shadow.clear();
-        self.tainted = Places::NONE;
+        self.tainted = Locations::NONE;
         self.frames.clear();
     }
 
     #[inline]
-    fn union(&self, places: Places) -> u32 {
-        let mut rest = places.0 & self.tainted.0;
+    fn union(&self, locations: Locations) -> u32 {
+        let mut rest = locations.0 & self.tainted.0;
         let mut labels = 0;
         while rest != 0 {
-            labels |= self.places[rest.trailing_zeros() as usize];
+            labels |= self.locations[rest.trailing_zeros() as usize];
             rest &= rest - 1;
         }
         labels
@@ -302,19 +313,19 @@ impl Taint {
 
     #[inline]
     fn set(&mut self, place: usize, labels: u32) {
-        self.places[place & 63] = labels;
-        let bit = Places::one(place as u8);
+        self.locations[place & 63] = labels;
+        let bit = Locations::one(place as u8);
         self.tainted = if labels == 0 { self.tainted.without(bit) } else { self.tainted | bit };
     }
 
     #[inline]
-    fn store(&mut self, to: Places, labels: u32) {
+    fn store(&mut self, to: Locations, labels: u32) {
         if labels == 0 && self.weak == 0 {
             self.tainted = self.tainted.without(to);
             return;
         }
         for place in to.numbers() {
-            let before = if self.weak == 0 { 0 } else { self.union(Places::one(place as u8)) | self.weak };
+            let before = if self.weak == 0 { 0 } else { self.union(Locations::one(place as u8)) | self.weak };
             self.set(place, before | labels);
         }
     }
@@ -333,7 +344,7 @@ impl Taint {
         leak.count += 1;
     }
 
-    /// Where the template of an instruction is, in its page.
+    /// Index of an instruction's template in its page.
     #[inline]
     fn index(&self, key: u32) -> usize {
         key as usize >> self.core.alignment & (PAGE - 1)
@@ -379,7 +390,7 @@ impl Taint {
         let first = self.effects.len() as u32;
         let leading = flow.effects.iter().take_while(|effect| !effect.is_access());
         let access = first + leading.clone().count() as u32;
-        let touches = leading.fold(flow.condition, |all, effect| all | effect.places());
+        let touches = leading.fold(flow.condition, |all, effect| all | effect.locations());
         self.effects.extend(&flow.effects);
         let end = self.effects.len() as u32;
         self.templates.push(Template { effects: (first, end), access, touches, condition: flow.condition });
@@ -398,7 +409,7 @@ impl Taint {
             return;
         }
         self.next = template.effects.0;
-        self.tainted = self.tainted.without(Places::TEMPORARY);
+        self.tainted = self.tainted.without(Locations::TEMPORARY);
         self.weak = self.union(template.condition);
         if self.skipped && self.weak == 0 {
             self.next = template.effects.1;
@@ -429,7 +440,7 @@ impl Taint {
 
     /// The places of a register of the core that has an address.
     #[inline]
-    fn mapped(&self, address: u32) -> Option<Places> {
+    fn mapped(&self, address: u32) -> Option<Locations> {
         if !self.mapped.contains(&address) {
             return None;
         }
@@ -437,12 +448,12 @@ impl Taint {
         Some(self.core.mapped[found].1)
     }
 
-    fn read(&mut self, access: &Access, to: Places, shape: Shape) {
+    fn read(&mut self, access: &Access, to: Locations, shape: Propagation) {
         if self.address != 0 && self.tables.find(access.address).is_none() {
             self.leak(LeakKind::Address, self.address);
         }
         let mut labels = match self.mapped(access.address) {
-            Some(places) => self.union(places),
+            Some(locations) => self.union(locations),
             None => self.shadow.read(access.address, access.size.min(4)),
         };
         if labels != 0 {
@@ -452,7 +463,7 @@ impl Taint {
         self.store(to, if labels == 0 { 0 } else { shape.apply(labels) });
     }
 
-    fn write(&mut self, access: &Access, from: Places) {
+    fn write(&mut self, access: &Access, from: Locations) {
         self.leak(LeakKind::Address, self.address);
         let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
         let (first, last) = (access.address, access.address.saturating_add(u32::from(access.size) - 1));
@@ -461,7 +472,7 @@ impl Taint {
             self.write_over(last);
         }
         match self.mapped(access.address) {
-            Some(places) => self.store(places, labels),
+            Some(locations) => self.store(locations, labels),
             None => self.shadow.write(access.address, access.size.min(4), labels),
         }
     }
@@ -476,8 +487,8 @@ impl Taint {
         }
     }
 
-    /// Instructions in the 16 bytes from an address on are to be looked up anew. No others: where the stack lies beside the program, they
-    /// are in one page.
+    /// Instructions in the 16 bytes from an address on are to be looked up anew. No others: where
+    /// the stack lies beside the program, they are in one page.
     #[cold]
     fn forget(&mut self, from: u32) {
         for bank in 0..u32::from(self.core.banks) {
@@ -498,7 +509,7 @@ impl Taint {
             self.shadow.write(sp.wrapping_add(4 * index as u32), 4, labels);
         }
         let mut saved = [0; 64];
-        self.core.saved.numbers().for_each(|place| saved[place] = self.union(Places::one(place as u8)));
+        self.core.saved.numbers().for_each(|place| saved[place] = self.union(Locations::one(place as u8)));
         self.frames.push(Frame { sp, saved });
     }
 
@@ -508,43 +519,11 @@ impl Taint {
         let above = |frame: &Frame| sp.wrapping_sub(frame.sp) < 128;
         let Some(index) = self.frames.iter().rposition(above) else { return };
         let frame = self.frames.swap_remove(index);
-        for (index, places) in self.core.stacked.clone().into_iter().enumerate() {
+        for (index, locations) in self.core.stacked.clone().into_iter().enumerate() {
             let labels = self.shadow.read(frame.sp.wrapping_add(4 * index as u32), 4);
-            places.numbers().for_each(|place| self.set(place, labels));
+            locations.numbers().for_each(|place| self.set(place, labels));
         }
         self.core.saved.numbers().for_each(|place| self.set(place, frame.saved[place]));
-    }
-}
-
-impl Shape {
-    /// The labels of a result's bytes, from those of its sources.
-    #[inline]
-    fn apply(self, labels: u32) -> u32 {
-        // The bytes from a bit on, those behind the last as the last.
-        let right = |labels: u64, by: u8| {
-            let whole = labels >> (8 * (by / 8));
-            (whole | if by.is_multiple_of(8) { 0 } else { whole >> 8 }) as u32
-        };
-        let twice = |labels: u32| u64::from(labels) << 32 | u64::from(labels);
-        match self {
-            Shape::Bytes => labels,
-            Shape::Masked(mask) => labels & mask,
-            Shape::Upward => labels | labels << 8 | labels << 16 | labels << 24,
-            Shape::Mixed => u32::from(all(labels)) * 0x0101_0101,
-            Shape::Left(by) if by > 31 => 0,
-            Shape::Left(by) => {
-                let whole = labels << (8 * (by / 8));
-                whole | if by.is_multiple_of(8) { 0 } else { whole << 8 }
-            }
-            Shape::Right(by) if by > 31 => 0,
-            Shape::Right(by) => right(labels.into(), by),
-            Shape::SignedRight(by) => {
-                let sign = u64::from(labels >> 24) * 0x0101_0101;
-                right(sign << 32 | u64::from(labels), by.min(31))
-            }
-            Shape::Rotated(by) => right(twice(labels), by & 31),
-            Shape::Reversed => labels.swap_bytes(),
-        }
     }
 }
 
@@ -603,65 +582,4 @@ impl Observer for Taint {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dataflow::Dataflow;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    /// An instruction at `pc` that writes to `address`.
-    fn execute(taint: &mut Taint, pc: u32, address: u32) {
-        taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
-        taint.access(&Access { pc, address, size: 4, kind: AccessKind::Write, value: 0, cycles: 0 });
-    }
-
-    #[test]
-    fn a_labelled_byte_counts_as_read_while_it_has_its_label() {
-        let describe = |pc| {
-            let read = Effect::Read { to: Places::one(1), shape: Shape::Bytes };
-            let effect = if pc == 0x100 { read } else { Effect::Write(Places::NONE) };
-            vec![(pc, Dataflow { effects: vec![effect], ..Dataflow::default() })]
-        };
-        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
-        let access = |taint: &mut Taint, pc, address, kind| {
-            taint.step(&Step { pc, sp: 0, cycles: 0, flow: Flow::Next });
-            taint.access(&Access { pc, address, size: 2, kind, value: 0, cycles: 0 });
-        };
-        taint.label(0x2000..0x2008, 1);
-        taint.label(0x3000..0x3004, 2);
-        taint.label(0x2006..0x2008, 0);
-        taint.watch();
-        // A read past the end, one of bytes written over, and one of another secret's neighbour.
-        access(&mut taint, 0x200, 0x2000, AccessKind::Write);
-        for address in [0x2000, 0x2005, 0x2ffe] {
-            access(&mut taint, 0x100, address, AccessKind::Read);
-        }
-        taint.finish();
-        assert_eq!(taint.reads_of(1), SecretReads { labelled: 6, read: 1 });
-        assert_eq!(taint.reads_of(2), SecretReads { labelled: 4, read: 0 });
-        assert_eq!(taint.readers().len(), 1);
-        access(&mut taint, 0x100, 0x2fff, AccessKind::Read);
-        assert_eq!(taint.reads_of(2 | 1), SecretReads { labelled: 10, read: 2 });
-    }
-
-    #[test]
-    fn an_instruction_is_looked_up_once_however_often_data_beside_it_are_written() {
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = count.clone();
-        let describe = move |pc| {
-            counted.fetch_add(1, Ordering::Relaxed);
-            vec![(pc, Dataflow { effects: vec![Effect::Write(Places::NONE)], ..Dataflow::default() })]
-        };
-        let mut taint = Taint::new(CoreDataflow::new(Box::new(describe), |_, _, _| Places::NONE), Vec::new());
-        for address in (0x5b00..0x5bfc).cycle().take(10_000) {
-            execute(&mut taint, 0x5c00, address);
-            execute(&mut taint, 0x5c10, address);
-        }
-        assert_eq!((count.load(Ordering::Relaxed), taint.pages.len()), (2, 1));
-        assert_eq!(taint.unknown_instruction(), None);
-        // The last byte lies where the second one does.
-        execute(&mut taint, 0x5c00, 0x5c0d);
-        execute(&mut taint, 0x5c10, 0x5b00);
-        assert_eq!((count.load(Ordering::Relaxed), taint.unknown_instruction()), (3, Some(0x5c10)));
-    }
-}
+mod tests;

@@ -1,10 +1,11 @@
 //! Texas Instruments CC2500, 2.4 GHz packet radio, at register level.
 //!
-//! Source: SWRS040, with the 26 MHz crystal. Modelled: SPI accesses, strobes, registers, FIFOs, the state machine with its
-//! times, packets of fixed and variable length with check sum, address and length filter, GDO pins, wake-on-radio.
-//! The ether carries whole packets ([`Frame`]): whoever owns the world takes what was [`Cc2500::take_sent`] and lets
-//! others [`Cc2500::hear`] it; every station is taken to have the same channel, rate and sync word. What is heard
-//! arrives at a fixed strength. Not modelled, and refused where the chip is told to use it: serial modes, infinite
+//! Source: SWRS040, with the 26 MHz crystal. Modelled: SPI accesses, strobes, registers, FIFOs, the
+//! state machine with its times, packets of fixed and variable length with check sum, address and
+//! length filter, GDO pins, wake-on-radio. The ether carries whole packets ([`Frame`]): whoever
+//! owns the world takes what was [`Cc2500::take_sent`] and lets others [`Cc2500::hear`] it; every
+//! station is taken to have the same channel, rate and sync word. What is heard arrives at a fixed
+//! strength. Not modelled, and refused where the chip is told to use it: serial modes, infinite
 //! length, error correction, Manchester coding, packets without a sync word.
 
 mod packet;
@@ -67,7 +68,7 @@ pub struct Cc2500 {
     wake: Option<Wake>,
     /// Ways from RX or TX back to IDLE, for calibration at every fourth.
     returns: u8,
-    /// What went wrong between accesses, for the next one to tell.
+    /// Problem that arose between accesses, which the next one reports.
     problem: Option<String>,
 }
 
@@ -78,8 +79,8 @@ impl Default for Cc2500 {
 }
 
 impl Cc2500 {
-    /// The states that time is spent in, each with a current of its own: `wor` is sleep with wake-on-radio, `crystal` the
-    /// crystal's start.
+    /// The states that time is spent in, each with a current of its own: `wor` is sleep with
+    /// wake-on-radio, `crystal` the crystal's start.
     pub const STATES: &'static [&'static str] =
         &["sleep", "wor", "xoff", "crystal", "idle", "calibrate", "settling", "fstxon", "rx", "tx"];
 
@@ -123,9 +124,10 @@ impl Cc2500 {
         chip
     }
 
-    /// Time spent in each of [`Cc2500::STATES`] from power-up to `now_ns`, in nanoseconds: together `now_ns`.
+    /// Time spent in each of [`Cc2500::STATES`] from power-up to `now_ns`, in nanoseconds: together
+    /// `now_ns`.
     pub fn spent_ns(&mut self, now_ns: u64) -> [u64; Cc2500::STATES.len()] {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         self.spent_ns
     }
 
@@ -134,14 +136,15 @@ impl Cc2500 {
         std::mem::take(&mut self.sent)
     }
 
-    /// Whether [`Cc2500::take_sent`] has something to give.
+    /// Returns true if [`Cc2500::take_sent`] has a frame to give.
     #[must_use]
     pub fn has_sent(&self) -> bool {
         !self.sent.is_empty()
     }
 
-    /// A packet goes through the air. It is received if the chip is in RX before its sync word begins and stays there;
-    /// one whose sync word is past already is lost. Packets that overlap spoil each other's check sums.
+    /// A packet goes through the air. It is received if the chip is in RX before its sync word
+    /// begins and stays there; one whose sync word is past already is lost. Packets that overlap
+    /// spoil each other's check sums.
     pub fn hear(&mut self, frame: Frame) {
         self.on_air(Heard { frame, spoilt: false, done: false });
     }
@@ -162,7 +165,7 @@ impl Chip for Cc2500 {
     }
 
     fn select(&mut self, selected: bool, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         self.selected = selected;
         self.access = Access::Header;
         self.power_index = 0;
@@ -174,19 +177,19 @@ impl Chip for Cc2500 {
     }
 
     fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String> {
-        self.advance(now_ns);
+        self.update_until(now_ns);
         let answer = match self.problem.take() {
             Some(problem) => Err(problem),
             None => self.exchange(byte),
         };
         // What was set may have brought something forward.
-        self.advance(now_ns);
+        self.update_until(now_ns);
         answer
     }
 
     fn spi_limit_hz(&self) -> u64 {
-        // SWRS040, "SPI Interface Timing Requirements": 10 MHz with 100 ns between bytes, 6.5 MHz without (from memory,
-        // not yet compared). Pauses are not looked at.
+        // SWRS040, "SPI Interface Timing Requirements": 10 MHz with 100 ns between bytes, 6.5 MHz
+        // without (from memory, not yet compared). Pauses are not looked at.
         10_000_000
     }
 
@@ -199,7 +202,7 @@ impl Chip for Cc2500 {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        self.advance(now_ns);
+        self.update_until(now_ns);
     }
 
     fn boxed_clone(&self) -> Box<dyn Chip> {

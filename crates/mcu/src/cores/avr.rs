@@ -1,10 +1,12 @@
-//! The AVR cores of ATmega and ATtiny parts with up to 256 kB of flash: the whole instruction set, cycle by cycle.
+//! AVR cores of ATmega and ATtiny parts with up to 256 kB of flash.
 //!
-//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128 data sheet, 2467;
-//! ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q.
-//! The flash is decoded once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the
-//! registers and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is not a
-//! register of the core belongs to the peripherals.
+//! The model has the whole instruction set, to the cycle.
+//!
+//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128
+//! data sheet, 2467; ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q. The flash is decoded
+//! once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the registers
+//! and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is
+//! not a register of the core belongs to the peripherals.
 
 mod dataflow;
 mod decode;
@@ -12,6 +14,7 @@ mod execute;
 mod fuses;
 mod memory;
 mod registers;
+mod run;
 mod self_programming;
 mod sleep;
 mod timing;
@@ -22,8 +25,8 @@ use crate::{
     CoreName, Fault, Mcu, MemoryKind, NoObserver, Observer, Part, PeripheralSpec, Register, ResetCause, Stop,
 };
 use decode::{InstructionSet, Op};
-use execute::InstructionStart;
 use fuses::Programmed;
+use memory::InstructionStart;
 use registers::{Avr, DATA, Flags, registers};
 use sleep::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
 use std::sync::Arc;
@@ -48,7 +51,7 @@ fn instruction_set(core: CoreName) -> InstructionSet {
     }
 }
 
-/// A machine whose program counter reaches so many words.
+/// Builds a machine whose program counter reaches `WORDS` words.
 fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     let memory = |kind| {
         let mut found = part.memories.iter().filter(move |memory| memory.kind == kind);
@@ -112,7 +115,8 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
     const REGISTERS: &'static [Register] = &registers(WORDS);
     const WIDTH: u8 = 1;
 
-    /// "The write operation will be completed provided that the power supply voltage is sufficient" (DS40002061, 27.8.11).
+    /// "The write operation will be completed provided that the power supply voltage is sufficient"
+    /// (DS40002061, 27.8.11).
     const RESET_STOPS_FLASH: bool = false;
 
     fn register(&self, index: usize) -> u32 {
@@ -210,7 +214,7 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         machine.run_loop(observer)
     }
 
-    fn settle(machine: &mut Machine<Avr<WORDS>>) {
+    fn finish_instruction(machine: &mut Machine<Avr<WORDS>>) {
         machine.settle_delay();
     }
 

@@ -1,11 +1,13 @@
-//! The memories of an STM32F7 as its Cortex-M7 reaches them: tightly coupled RAM, the flash behind the accelerator of
-//! the ITCM bus or behind AXI and the caches, RAM behind AXI.
+//! Memories of an STM32F7 as its Cortex-M7 reaches them.
 //!
-//! RM0410 sections 2.1 and 3.3.2, DDI 0489 section 5: 16 kB instruction cache in two ways and 16 kB data cache in
-//! four, lines of 32 bytes; the flash in lines of 256 bits with an accelerator of 64 lines on the ITCM view. Default
-//! attributes (DDI 0403, B3.1): the flash is write-through, RAM write-back with write allocation, the rest uncached; regions
-//! of the MPU have their own.
-//! How long AXI and its bridge take is not published; six cycles stand for it.
+//! They are tightly coupled RAM, the flash behind the accelerator of the ITCM bus or behind AXI and
+//! the caches, and RAM behind AXI.
+//!
+//! RM0410 sections 2.1 and 3.3.2, DDI 0489 section 5: 16 kB instruction cache in two ways and 16 kB
+//! data cache in four, lines of 32 bytes; the flash in lines of 256 bits with an accelerator of 64
+//! lines on the ITCM view. Default attributes (DDI 0403, B3.1): the flash is write-through, RAM
+//! write-back with write allocation, the rest uncached; regions of the MPU have their own. How long
+//! AXI and its bridge take is not published; six cycles stand for it.
 
 use super::cache::Cache;
 use super::flash::{Changed, Settings};
@@ -22,7 +24,7 @@ const LINE: u32 = 32;
 /// First address of the private peripheral bus.
 const PRIVATE: u32 = 0xe000_0000;
 
-/// How an address is reached.
+/// Path on which an address is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Path {
     /// No wait states.
@@ -88,12 +90,12 @@ impl Caches {
         }
     }
 
-    /// What the MPU says from now on.
+    /// Takes over the MPU's attributes.
     pub fn protect(&mut self, mpu: &Mpu) {
         self.mpu = mpu.clone();
     }
 
-    /// What the data cache does with an address of this path.
+    /// Treatment by the data cache of an address on this path.
     fn caching(&self, path: Path, address: u32) -> Caching {
         if !self.data_on {
             return Caching::None;
@@ -206,7 +208,8 @@ impl Caches {
                     let array = if path == Path::FlashAxi { self.flash(at) } else { 0 };
                     AXI + array + if evicted { 4 } else { 0 }
                 }
-                // The private peripheral bus is within the core: template of the page, CYCCNT read in one cycle.
+                // The private peripheral bus is within the core: template of the page, CYCCNT read
+                // in one cycle.
                 Path::Device if address >= PRIVATE => 0,
                 Path::Device => AXI,
             };
@@ -214,7 +217,8 @@ impl Caches {
         cycles
     }
 
-    /// Cycles beyond the issue of a store of `bytes` from `address` up. The store buffer hides all but allocation.
+    /// Cycles beyond the issue of a store of `bytes` from `address` up. The store buffer hides all
+    /// but allocation.
     #[inline]
     pub fn write(&mut self, address: u32, bytes: u32) -> u32 {
         if self.path(address) != Path::RamAxi {

@@ -1,8 +1,9 @@
-//! Devices on a two-wire bus (I2C): what a master of the microcontroller reaches by their addresses.
+//! Devices on two-wire buses (I2C), which a master reaches by their addresses.
 
 use std::any::Any;
 
-/// A device on a two-wire bus, as a master sees it. Times are in nanoseconds since power-up, as those of [`crate::Chip`].
+/// A device on a two-wire bus, as a master sees it. Times are in nanoseconds since power-up, as
+/// those of [`crate::Chip`].
 pub trait TwoWireDevice: Any + Send {
     /// Its name.
     fn name(&self) -> &str;
@@ -10,8 +11,8 @@ pub trait TwoWireDevice: Any + Send {
     /// As after power-up, at time 0.
     fn power_up(&mut self);
 
-    /// A START and an address, complete at `now_ns`: whether it acknowledges. It is addressed from then on until the next START or
-    /// STOP.
+    /// A START and an address, complete at `now_ns`: whether it acknowledges. It is addressed from
+    /// then on until the next START or STOP.
     fn address(&mut self, address: u8, read: bool, now_ns: u64) -> bool;
 
     /// A byte from the master: whether it acknowledges.
@@ -41,13 +42,14 @@ impl Clone for Placed {
     }
 }
 
-/// The devices on all two-wire buses of a board. A line that nobody pulls low is high: bytes are all ones, and nobody acknowledges.
+/// The devices on all two-wire buses of a board. A line that nobody pulls low is high: bytes are
+/// all ones, and nobody acknowledges.
 #[derive(Clone, Default)]
-pub(crate) struct TwoWire {
+pub(crate) struct I2cBuses {
     devices: Vec<Placed>,
 }
 
-impl TwoWire {
+impl I2cBuses {
     pub fn place(&mut self, bus: &str, device: Box<dyn TwoWireDevice>) {
         self.devices.push(Placed { bus: bus.to_string(), device, addressed: false });
     }

@@ -1,9 +1,12 @@
-//! RISC-V as in WCH's QingKe V2A: RV32EC with `Zicsr`, `Zifencei` and the compressed byte and halfword instructions `xw`; machine mode
-//! alone, two stages, no cache.
+//! RISC-V as in WCH's QingKe V2A.
 //!
-//! What would be an exception by mistake (illegal instructions, misaligned accesses, addresses at which there is nothing) stops with
-//! a fault. `ecall` and interrupts are taken through `mtvec` in its three modes. Not modelled, and faults: hardware stacking of an
-//! interrupt (HPE), nested handlers, interrupts without a vector table (VTF), standby.
+//! It is RV32EC with `Zicsr`, `Zifencei` and the compressed byte and halfword instructions `xw`. It
+//! has only machine mode, two stages, and no cache.
+//!
+//! Exceptions by mistake (illegal instructions, misaligned accesses, addresses without memory or
+//! registers) stop the run with a fault. `ecall` and interrupts are taken through `mtvec` in its
+//! three modes. Not modelled, and faults: hardware stacking of an interrupt (HPE), nested handlers,
+//! interrupts without a vector table (VTF), standby.
 
 mod dataflow;
 mod decode;
@@ -50,7 +53,7 @@ impl Core for RiscV {
             0..NUMBERED => self.x[index + 1] = value,
             15 => {
                 self.pc = value & !1;
-                self.asleep = false;
+                self.sleeping = false;
                 let from_flash = self.in_flash(self.pc);
                 self.fetch.restart(from_flash);
             }
@@ -88,7 +91,7 @@ impl Core for RiscV {
         core.pc = 0;
         (core.mstatus, core.mtvec, core.mscratch, core.mepc, core.mcause) = (0, 0, 0, 0, 0);
         core.intsyscr = 0;
-        core.asleep = false;
+        core.sleeping = false;
         core.enabled = 0;
         core.handlers.clear();
         core.fetch.reset(now, true);
@@ -105,7 +108,7 @@ impl Core for RiscV {
     }
 
     fn interrupt_mask(&self) -> u128 {
-        if self.mstatus & MIE != 0 || self.asleep { self.enabled } else { 0 }
+        if self.mstatus & MIE != 0 || self.sleeping { self.enabled } else { 0 }
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<RiscV>, _observer: &mut O) -> Result<bool, Fault> {
@@ -117,7 +120,7 @@ impl Core for RiscV {
     }
 
     fn is_asleep(&self) -> bool {
-        self.asleep
+        self.sleeping
     }
 
     fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<&'static str>, Fault> {

@@ -1,4 +1,6 @@
-//! ARM Cortex-M0, M0+, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
+//! ARM Cortex-M0, M0+, M3, M4 and M7.
+//!
+//! They are ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
 
 mod arithmetic;
 mod boot_rom;
@@ -18,16 +20,16 @@ mod line_cache;
 mod lines;
 mod memory;
 mod nvic;
-mod one_bus;
 pub mod op;
 mod operands;
 mod rcc;
 mod read_while_write;
 pub mod registers;
 mod semihosting;
+mod shared_bus;
 mod system;
 mod systick;
-mod tightly;
+mod tcm;
 pub mod timing;
 mod traps;
 mod write_buffer;
@@ -246,8 +248,8 @@ impl<T: Timing> Core for CortexM<T> {
         &self.traps.entered
     }
 
-    fn settle(machine: &mut Machine<Self>) {
-        machine.core.code.settle();
+    fn finish_instruction(machine: &mut Machine<Self>) {
+        machine.core.code.invalidate_changed();
     }
 
     fn due(&self) -> u64 {
@@ -257,7 +259,7 @@ impl<T: Timing> Core for CortexM<T> {
     fn sample(&mut self, now: u64, requests: u128) {
         let system = &mut self.system;
         let before = system.nvic.all_pending();
-        if system.systick.advance(now) {
+        if system.systick.update_until(now) {
             system.nvic.system_pending |= 1 << SYSTICK;
         }
         system.nvic.sample(requests);
@@ -333,8 +335,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         Flow::Call { return_to }
     }
 
-    /// A jump to an address out of a register or of memory: a return where `flow` says so, or where it goes where a
-    /// call that has been seen must return (Thumb-1 code returns with POP {r3}; BX r3).
+    /// A jump to an address out of a register or of memory: a return where `flow` says so, or where
+    /// it goes where a call that has been seen must return (Thumb-1 code returns with POP {r3}; BX
+    /// r3).
     pub(super) fn indirect(&mut self, flow: Flow, target: u32) -> Flow {
         if let Some(index) = self.core.calls.iter().rposition(|&address| address == target) {
             self.core.calls.truncate(index);

@@ -1,4 +1,7 @@
-//! Taint tracking: what differs between two runs whose labelled data differ has a label, or a leak was reported before.
+//! Taint tracking on random programs.
+//!
+//! What differs between two runs whose labelled data differ has a label, or a leak was reported
+//! before.
 
 mod avr;
 mod cortex_m;
@@ -15,17 +18,17 @@ use testkit::random::{Random, seed};
 /// A random program in its machine, about to run, and what may be labelled.
 struct Program {
     machine: Box<dyn Mcu>,
-    /// Where it ends.
+    /// Address at which it ends.
     end: u32,
     /// Registers that are data, by their indices, with the bits that may differ.
     registers: Vec<(usize, u32)>,
     /// Memory that is data.
     data: std::ops::Range<u32>,
-    /// What it is, for a message.
+    /// Its instructions, for a message.
     listing: String,
 }
 
-/// What an onlooker could tell, and the register banks.
+/// Events that an onlooker can tell apart, and the register banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
     Step {
@@ -36,7 +39,8 @@ enum Seen {
         address: u32,
         size: u8,
     },
-    /// Instructions from here on have the registers of this bank. Which one it is may show in no access.
+    /// Instructions from here on have the registers of this bank. Which one it is may show in no
+    /// access.
     Bank(u8),
 }
 

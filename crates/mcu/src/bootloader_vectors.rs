@@ -1,13 +1,18 @@
-//! Images that lie behind a bootloader, as on most boards that are programmed by USB or radio: nothing of them is where the part starts.
+//! Images behind a bootloader.
+//!
+//! Most boards that are programmed by USB or radio have a bootloader. Nothing of the image then
+//! lies where the part starts.
 
 use crate::{CoreName, Image, MemoryKind, Part};
 
 /// VTOR keeps these bits: DDI 0403E, B3.2.5.
 const VECTORS_ALIGNED: u32 = 128;
 
-/// Where the vector table of an image for a Cortex-M lies, if a bootloader must hand over to it: the image leaves the flash's first
-/// words empty, and its first segment in the flash begins with a stack in RAM and an entry in the image itself, which is what bootloaders look
-/// for, too. On a Cortex-M0, which has no VTOR, the image itself brings its vectors to address 0, where RAM can appear.
+/// Address of the vector table of a Cortex-M image that a bootloader must start; `None` for an
+/// image that a reset starts. Such an image leaves the flash's first words empty, and its first
+/// segment in the flash begins with a stack in RAM and an entry in the image itself. Bootloaders
+/// check the same. On a Cortex-M0, which has no VTOR, the image copies its vectors to address 0,
+/// where RAM can appear.
 #[must_use]
 pub fn vectors_behind_bootloader(part: &Part, image: &Image) -> Option<u32> {
     if !matches!(

@@ -1,16 +1,19 @@
-//! The one bus of the Cortex-M0 before the flash of an STM32F0 with wait states: how many cycles each access waits.
+//! Wait states of the Cortex-M0's one bus before the flash of an STM32F0.
 //!
-//! The core has a single AHB-Lite interface (DDI 0432C section 1.1): instructions and data take turns on it, and the whole
-//! core stands while an access waits. It asks for the next word of instructions in the cycle in which the first halfword
-//! of a word executes; a branch asks for its target two cycles before that executes, and for the next word right after
-//! where the target is the second halfword.
+//! The core has a single AHB-Lite interface (DDI 0432C section 1.1): instructions and data take
+//! turns on it, and the whole core stands while an access waits. It asks for the next word of
+//! instructions in the cycle in which the first halfword of a word executes; a branch asks for its
+//! target two cycles before that executes, and for the next word right after where the target is
+//! the second halfword.
 //!
-//! The flash reads one word at a time, in `wait_states` + 1 cycles. Where the prefetch buffer is on, it reads the next
-//! words whenever there is room for one: three words (RM0091 section 3.2.1). Where both could begin, the core's read comes
-//! first. A read for the buffer that has begun is finished before data are read, which makes a literal load cheaper as
-//! the first of a pair of instructions (jnk0le/random, "pipeline cycle test", doc/cortex_m0.md); a branch gives it up.
-//! The latter is told by jnk0le/cortexm-AES with its key schedule on the fly, a branch in every 24 cycles: 2,650 and 3,736
-//! cycles, measured 2,648 and 3,735; 2,726 and 3,841 if the read were finished.
+//! The flash reads one word at a time, in `wait_states` + 1 cycles. Where the prefetch buffer is
+//! on, it reads the next words whenever there is room for one: three words (RM0091 section 3.2.1).
+//! Where both could begin, the core's read comes first. A read for the buffer that has begun is
+//! finished before data are read, which makes a literal load cheaper as the first of a pair of
+//! instructions (jnk0le/random, "pipeline cycle test", doc/cortex_m0.md); a branch gives it up. The
+//! latter is told by jnk0le/cortexm-AES with its key schedule on the fly, a branch in every 24
+//! cycles: 2,650 and 3,736 cycles, measured 2,648 and 3,735; 2,726 and 3,841 if the read were
+//! finished.
 
 use super::flash::Settings;
 
@@ -22,7 +25,7 @@ const BLOCKS: u8 = 3;
 
 /// The bus and the flash behind it.
 #[derive(Clone, Default)]
-pub(super) struct OneBus {
+pub(super) struct SharedBus {
     /// The cycle in which the next instruction executes, by the bus's own count.
     now: u64,
     /// The first cycle in which the flash can begin a read.
@@ -33,11 +36,11 @@ pub(super) struct OneBus {
     ahead: u8,
 }
 
-impl OneBus {
+impl SharedBus {
     /// As after reset.
     pub fn reset(&mut self, settings: Settings) {
         // A branch looks two cycles back.
-        *self = OneBus { now: 2, ..OneBus::default() };
+        *self = SharedBus { now: 2, ..SharedBus::default() };
         self.apply(settings);
     }
 
@@ -96,8 +99,9 @@ impl OneBus {
         }
     }
 
-    /// The instruction at `address` takes `cycles` and reads or writes `count` words from `data` up: cycles that it
-    /// waits beyond them. Not inlined, so that programs without wait states do not carry it.
+    /// The instruction at `address` takes `cycles` and reads or writes `count` words from `data`
+    /// up: cycles that it waits beyond them. Not inlined, so that programs without wait states do
+    /// not carry it.
     #[inline(never)]
     pub fn execute(&mut self, address: u32, length: u8, cycles: u32, data: u32, count: u32) -> u32 {
         // The second halfword of a word is there with the first.

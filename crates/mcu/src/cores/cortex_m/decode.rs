@@ -1,6 +1,7 @@
 //! From encodings to [`Op`]s (ARM DDI 0403E, chapter A5; DDI 0419E for ARMv6-M).
 //!
-//! What the manual calls UNDEFINED or UNPREDICTABLE decodes to [`Opcode::Undefined`]: the model does not guess.
+//! Encodings that the manual calls UNDEFINED or UNPREDICTABLE decode to [`Opcode::Undefined`]: the
+//! model does not guess.
 
 mod narrow;
 mod wide;
@@ -19,14 +20,14 @@ pub enum Architecture {
     V7EM,
 }
 
-/// Whether an encoding that starts with this halfword has a second one.
+/// Returns true if an encoding that starts with this halfword has a second one.
 #[must_use]
 pub fn is_wide(first: u16) -> bool {
     first >= 0xe800
 }
 
-/// Decodes the instruction at `address` with this ITSTATE (0 outside IT blocks). `second` is looked at only where
-/// [`is_wide`] says so.
+/// Decodes the instruction at `address` with this ITSTATE (0 outside IT blocks). `second` is looked
+/// at only where [`is_wide`] says so.
 #[must_use]
 pub fn decode(first: u16, second: u16, address: u32, it: u8, architecture: Architecture) -> Op {
     let mut op = if is_wide(first) {
@@ -55,7 +56,8 @@ pub fn decode(first: u16, second: u16, address: u32, it: u8, architecture: Archi
     op
 }
 
-/// Branches must be last in their block; IT, CBZ, CPS and B with a condition of its own must not be in one.
+/// Branches must be last in their block; IT, CBZ, CPS and B with a condition of its own must not be
+/// in one.
 fn allowed_in_it(op: &Op, it: u8) -> bool {
     use Opcode::*;
     match op.inner {
@@ -77,7 +79,7 @@ fn bits(value: u16, high: u32, low: u32) -> u8 {
     (u32::from(value) >> low & ((1 << (high - low + 1)) - 1)) as u8
 }
 
-/// Whether it is SP or PC, which most 32-bit encodings must not name.
+/// Returns true for SP and PC, which most 32-bit encodings must not name.
 fn special(register: u8) -> bool {
     register == 13 || register == 15
 }
