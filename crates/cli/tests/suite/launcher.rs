@@ -205,6 +205,21 @@ fn tests_of_a_package_are_that_package_s_alone() {
     }
 }
 
+/// The launcher waits for both, and says why one of them failed.
+#[test]
+fn failure_of_mutations_or_dashboard_fails_the_tier() {
+    for (tool, why) in [
+        ("bin/npm", "dashboard's build or tests failed"),
+        ("crates/testkit/mutations/run.py", "no test noticed"),
+    ] {
+        let launcher = with_tests();
+        programs::script(&launcher.at(tool), "exit 1");
+        let (output, _) = launcher.run("test");
+        assert_eq!(output.status.code(), Some(1), "{tool}");
+        assert!(said(&output).contains(why), "{tool}: {}", said(&output));
+    }
+}
+
 #[test]
 fn tiers_run_their_parts_in_order() {
     let launcher = with_tests();
@@ -223,13 +238,16 @@ fn tiers_run_their_parts_in_order() {
         assert_eq!(output.status.code(), Some(0), "{line}: {}", said(&output));
         log
     };
-    let full = parts("test");
-    assert_eq!(full[..4], lints);
-    assert_eq!(full[4..6], [every.to_owned(), "mutations --spread".to_owned()]);
-    assert!(full[6..].iter().all(|part| part.starts_with("npm ")) && full.len() > 6, "{full:?}");
+    let dashboard = parts("test --only dashboard");
+    assert!(dashboard.len() > 2 && dashboard.iter().all(|part| part.starts_with("npm ")), "{dashboard:?}");
     assert_eq!(parts("test --only lints"), lints);
     assert_eq!(parts("test --only mutations"), ["mutations --spread"]);
-    assert_eq!(parts("test --only dashboard"), full[6..]);
+    let full = parts("test");
+    assert_eq!(full[..5], [&lints[..], &[every.to_owned()]].concat());
+    // The last two are run beside each other.
+    let (mutations, rest): (Vec<_>, Vec<_>) =
+        full[5..].iter().cloned().partition(|part| part.starts_with("mutations"));
+    assert_eq!((mutations, rest), (vec!["mutations --spread".to_owned()], dashboard));
     assert_eq!(
         parts("test --quick --since HEAD~3"),
         ["affected --since HEAD~3".to_owned(), "fmt --all --check".to_owned(), quick]

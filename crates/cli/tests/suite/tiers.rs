@@ -25,6 +25,30 @@ pub fn packages() -> BTreeMap<String, String> {
         .collect()
 }
 
+/// `doctest = false` saves rustdoc's run over a crate; it must hide no example.
+#[test]
+fn crates_with_examples_in_comments_test_them() {
+    let mut without = 0;
+    for folder in packages().values() {
+        let manifest: toml::Table = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
+        if manifest["lib"].get("doctest") != Some(&toml::Value::Boolean(false)) {
+            continue;
+        }
+        without += 1;
+        let example = Command::new("grep")
+            .args(["-rnE", r"^ *//[/!] *```|^ *#!?\[doc = include"])
+            .arg(home().join(folder).join("src"))
+            .output()
+            .expect("grep runs");
+        let found = String::from_utf8_lossy(&example.stdout);
+        assert!(
+            found.is_empty(),
+            "{folder}/Cargo.toml has doctest = false, and there are examples:\n{found}"
+        );
+    }
+    assert!(without > 10, "{without} crates");
+}
+
 /// Runs a line of a shell in `folder`, and returns its lines.
 fn run(folder: &Path, line: &str) -> Vec<String> {
     let output = Command::new("bash").args(["-ec", line]).current_dir(folder).output().expect("bash runs");
@@ -54,7 +78,7 @@ fn readers_are_named_for_all_files_of_the_root() {
     assert!(unnamed.is_empty(), "ci/tiers.toml does not say who reads {unnamed:?}");
 }
 
-/// The last part of a path is a function or a module of the crate.
+/// The last part of a path is of a function or a module of the crate.
 #[test]
 fn slow_tests_of_the_quick_tier_exist() {
     let packages = packages();
@@ -64,7 +88,7 @@ fn slow_tests_of_the_quick_tier_exist() {
         let folder = packages.get(package).unwrap_or_else(|| panic!("ci/slow.txt: {line}: no such package"));
         let name = test.trim_end_matches("::").rsplit("::").next().expect("a name");
         let found =
-            Command::new("grep").args(["-rqw", name, "--include=*.rs"]).arg(home().join(folder)).status();
+            Command::new("grep").args(["-rq", name, "--include=*.rs"]).arg(home().join(folder)).status();
         assert!(found.expect("grep runs").success(), "ci/slow.txt: {folder} has no {name}");
     }
 }
