@@ -6,9 +6,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Alert, type Answer, type Command, type CommandState, type Image, type LiveEvent, type Meter, type MeterName, type OfMeter, type Order, type Role, type Session, type Status, type Token, type Update, nameOf, whose } from '../src/api';
+import { type Alert, type Answer, type Command, type CommandState, type Image, type LiveEvent, type Meter, type MeterName, type Order, type Role, type Session, type Status, type Token, type Update, nameOf, whose } from '../src/api';
 import { isUnderWay } from '../src/updates';
 import * as made from './data';
+import { History } from './history';
+import { Refused, fieldsOf, inNetwork } from './request';
 
 /** What the collector sends with every page. */
 export const POLICY =
@@ -41,28 +43,6 @@ export interface MockOptions {
 
 const SECRET = 'wst_mock-mock-mock-mock-mock-mock-mock-mock-mock';
 
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly hint = '',
-  ) {
-    super(message);
-  }
-}
-
-/** As the collector says which meter: network 0 is left out. */
-function fieldsOf({ meter, network = 0 }: OfMeter): OfMeter {
-  return network === 0 ? { meter } : { network, meter };
-}
-
-/** Whether it is of a network that is asked about: network 0, if none is named. */
-function inNetwork({ network = 0 }: Pick<OfMeter, 'network'>, args: URLSearchParams): boolean {
-  const asked = args.get('network') ?? '0';
-  return asked === 'all' || network === Number(asked);
-}
-
 export class Mock {
   readonly start_s: number;
   /** Paths (the beginning) that fail, and how. */
@@ -73,6 +53,7 @@ export class Mock {
   readonly asked: string[] = [];
   streams = 0;
   private readonly options: MockOptions;
+  private readonly history: History;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private readonly listeners = new Set<ServerResponse>();
@@ -102,6 +83,7 @@ export class Mock {
       options.tokens === undefined && options.link === undefined ? null : new Map(Object.entries(options.tokens ?? {}));
     this.start_s = options.start_s ?? Math.floor(Date.now() / 1000);
     const now = this.start_s;
+    this.history = new History(now, () => this.now_s(), this.all, options.bare === true);
     this.alerts = options.bare === true ? [] : made.firstAlerts(now);
     this.commands = options.bare === true ? [] : made.firstCommands(now);
     this.tokens = options.bare === true ? [] : made.firstTokens(now);
@@ -383,9 +365,9 @@ export class Mock {
         return this.meter(one);
       }
       case 'GET meters/:/readings':
-        return this.readings(this.find(id), args);
+        return this.history.readings(this.find(id), args);
       case 'GET consumption':
-        return this.consumption(args);
+        return this.history.consumption(args);
       case 'GET alerts': {
         const meter = args.get('meter');
         return page(
@@ -524,96 +506,6 @@ export class Mock {
     this.tokens = [...this.tokens, token];
     this.secrets?.set(SECRET, { name, role });
     return token;
-  }
-
-  private range(args: URLSearchParams): [number, number] {
-    const at = (name: string, otherwise: number): number => {
-      const text = args.get(name);
-      // A time, or where the page before ended.
-      const value = text === null ? otherwise : /^\d+\.\d+\.\d+$/.test(text) ? Number.parseInt(text) + 1 : Date.parse(text) / 1000;
-      if (!Number.isFinite(value)) throw new Refused(400, 'time', `${name} is not RFC 3339: ${text}`);
-      return value;
-    };
-    return [at('from', this.start_s - 86_400), at('to', this.now_s())];
-  }
-
-  /** How far back it knows its meters, and until when. */
-  private known(one: made.MockMeter): [number, number] {
-    if (one.never === true || this.options.bare === true) return [0, 0];
-    const until = one.silent_s === undefined ? this.now_s() : this.start_s - one.silent_s;
-    return [this.start_s - 200 * 86_400, until];
-  }
-
-  private readings(one: made.MockMeter, args: URLSearchParams): unknown {
-    const [from, to] = this.range(args);
-    const [since, until] = this.known(one);
-    const resolution = args.get('resolution') ?? 'raw';
-    const limit = Math.min(10_000, Number(args.get('limit') ?? 10_000));
-    if (resolution === 'raw') {
-      const at_s: number[] = [];
-      const first = Math.ceil(Math.max(from, since) / one.interval_s) * one.interval_s;
-      for (let at = first; at < Math.min(to, until); at += one.interval_s) {
-        // A quarter of an hour ago it was away for four minutes.
-        if (one.meter === 258 && at > this.start_s - 1500 && at < this.start_s - 1260) continue;
-        at_s.push(at);
-      }
-      const next = at_s.length > limit ? at_s[limit] : null;
-      at_s.length = Math.min(at_s.length, limit);
-      return {
-        ...fieldsOf(one),
-        resolution,
-        at_s,
-        power_w: at_s.map((at) => made.powerAt(one, at)),
-        energy_wh: at_s.map((at) => made.registerAt(one, at)),
-        next: next === null || next === undefined ? null : `${next - 1}.1.0`,
-      };
-    }
-    const at_s = made.starts(resolution, Math.max(from, since), Math.min(to, until));
-    const whole = at_s.map((start) => {
-      const end = Math.min(made.endOf(resolution, start), until);
-      let least = Infinity;
-      let most = -Infinity;
-      for (let at = start; at < end; at += 900) {
-        const part = made.quarter(one, Math.floor(at / 900) * 900);
-        least = Math.min(least, part.least);
-        most = Math.max(most, part.most);
-      }
-      const used = made.usedWh(one, start, end);
-      return { least, most, used, mean: Math.round((used * 36_000) / Math.max(1, end - start)) / 10, end };
-    });
-    return {
-      ...fieldsOf(one),
-      resolution,
-      at_s,
-      power_w: whole.map(({ mean }) => mean),
-      power_min_w: whole.map(({ least }) => least),
-      power_max_w: whole.map(({ most }) => most),
-      used_wh: whole.map(({ used }) => used),
-      readings: whole.map(({ end }, i) => Math.floor((end - (at_s[i] ?? 0)) / one.interval_s)),
-      next: null,
-    };
-  }
-
-  private consumption(args: URLSearchParams): unknown {
-    const [from, to] = this.range(args);
-    const step = args.get('resolution') ?? 'day';
-    const meter = args.get('meter');
-    const start_s = this.options.bare === true ? [] : made.starts(step, from, Math.min(to, this.now_s()));
-    return {
-      resolution: step,
-      zone: made.ZONE,
-      start_s,
-      meters: this.all
-        .filter((one) => one.never !== true && (meter === null ? inNetwork(one, args) : nameOf(one) === meter))
-        .map((one) => ({
-          ...fieldsOf(one),
-          used_wh: start_s.map((start) => {
-            const [since, until] = this.known(one);
-            const end = Math.min(made.endOf(step, start), until);
-            return end <= Math.max(start, since) ? null : made.usedWh(one, Math.max(start, since), end);
-          }),
-        })),
-    };
   }
 
   private stream(request: IncomingMessage, response: ServerResponse): void {

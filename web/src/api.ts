@@ -1,7 +1,7 @@
 // The collector's HTTP API, as docs/how-to/collector/http.md has it: its shapes, and a client that
 // says what went wrong and what to do.
 
-import type { components } from './openapi';
+import type { components } from '../build/openapi';
 
 type Described = components['schemas'];
 

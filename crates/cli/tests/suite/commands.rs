@@ -1,11 +1,10 @@
 //! One door to all commands: `wattseal --help` lists them, `wattseal` hands over those of other
-//! binaries, and the launcher installs and builds what a command needs and no more.
+//! binaries.
 
 use output::commands::ELSEWHERE;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use testkit::documents::home;
 use testkit::programs;
 
 fn wattseal(arguments: &[&str]) -> Output {
@@ -86,124 +85,6 @@ fn a_command_of_another_binary_is_handed_over() {
         let output = run(arguments);
         assert_eq!((text(&output.stdout).trim(), output.status.code()), (handed, Some(2)), "{arguments:?}");
     }
-}
-
-/// The launcher in a folder where Rust, Debian's packages and the binaries are replaced by programs
-/// that say how they were called.
-#[test]
-fn the_launcher_installs_and_builds_what_a_command_needs() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| folder.path().join(name);
-    for inner in ["bin", "target/release", "web/src", "web/dist"] {
-        fs::create_dir_all(at(inner)).expect("a folder");
-    }
-    for file in ["web/index.html", "web/package-lock.json", "web/vite.config.ts", "web/dist/index.html"] {
-        fs::write(at(file), "").expect("written");
-    }
-    programs::copy(&home().join("wattseal"), &at("wattseal"));
-    let packages = fs::read_to_string(home().join("packages.txt")).expect("the list of packages");
-    // Each group wants what is nowhere, of a package of the group's name; of compilers each has its
-    // own.
-    let mut wanted: Vec<String> = packages
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| {
-            let (group, rest) = line.split_once(' ')?;
-            let tool = rest.split_whitespace().next()?;
-            Some(match group {
-                "compilers" => format!("{group} {tool} {tool} /nowhere\n"),
-                _ => format!("{group} no-such-tool {group}\n"),
-            })
-        })
-        .collect();
-    wanted.dedup();
-    fs::write(at("packages.txt"), wanted.concat()).expect("written");
-    programs::script(
-        &at("bin/apt-get"),
-        r#"[ "$1" = update ] || echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG""#,
-    );
-    programs::script(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
-    programs::script(
-        &at("bin/cargo"),
-        r#"[ "$1" != --version ] || exit "${NO_RUST:-0}"; echo "$@" | sed 's/.*Cargo.toml//; s/--package/build/; s/.*build/build/' >>"$LOG""#,
-    );
-    for binary in ["wattseal", "wattseal-chaos", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
-        programs::script(
-            &at("target/release").join(binary),
-            &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"),
-        );
-    }
-    let path = format!("{}:/usr/bin:/bin", at("bin").display());
-    let launched = |line: &str| {
-        let log = at("log");
-        let _ = fs::remove_file(&log);
-        let mut launcher = Command::new(at("wattseal"));
-        let status =
-            launcher.args(line.split(' ')).env("PATH", &path).env("LOG", &log).output().expect("it runs");
-        assert_eq!(status.status.code(), Some(2), "{line}: {}", text(&status.stderr));
-        let log = fs::read_to_string(&log).expect("a log");
-        log.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
-    };
-    let firmware =
-        "installs build firmware openssl avr-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc clang sdcc";
-    // Those of the boards of the demonstrations' meters alone.
-    let of_demo = "installs build firmware openssl avr-gcc";
-    let collector = "build wattseal-collector --bin wattseal-collector";
-    for (line, expected) in [
-        ("bench --all", [firmware, "build wattseal-cli --bin wattseal", "run wattseal bench --all"].to_vec()),
-        (
-            "measure x",
-            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal measure x"]
-                .to_vec(),
-        ),
-        (
-            "--help",
-            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal --help"].to_vec(),
-        ),
-        ("collect --udp x", ["installs build", collector, "run wattseal-collector collect --udp x"].to_vec()),
-        ("help audit", ["installs build", collector, "run wattseal-collector help audit"].to_vec()),
-        (
-            "load --kills 2",
-            [
-                "installs build",
-                "build wattseal-collector --bin wattseal-collector --package wattseal-load --bin wattseal-load",
-                "run wattseal-load --kills 2",
-            ]
-            .to_vec(),
-        ),
-        (
-            "demo --for 2",
-            [of_demo, "build wattseal-demo --bin wattseal-demo", "run wattseal-demo --for 2"].to_vec(),
-        ),
-        (
-            "demo --cluster --for 2",
-            [
-                "installs build firmware openssl avr-gcc clang cluster",
-                "build wattseal-collector --bin wattseal-collector --package wattseal-chaos --bin wattseal-chaos",
-                "run wattseal-chaos --cluster --for 2",
-            ]
-            .to_vec(),
-        ),
-        (
-            "help demo",
-            [of_demo, "build wattseal-demo --bin wattseal-demo", "run wattseal-demo --help"].to_vec(),
-        ),
-    ] {
-        assert_eq!(launched(line), expected, "{line}");
-    }
-    // The launcher runs the binary that the list names.
-    for elsewhere in ELSEWHERE {
-        let run = launched(elsewhere.name).pop().expect("a line");
-        assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
-    }
-    // A toolchain that rustup cannot install is one sentence.
-    fs::write(at("rust-toolchain.toml"), "[toolchain]\nchannel = \"1.2.3\"\n").expect("written");
-    let mut launcher = Command::new(at("wattseal"));
-    let output = launcher.arg("bench").env("PATH", &path).env("NO_RUST", "1").output().expect("it runs");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.ends_with("install it with: rustup toolchain install 1.2.3\n"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 /// The commands are the same in a project and outside.

@@ -369,7 +369,7 @@ fn the_page_of_mutations_is_what_the_program_prints() {
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
 }
 
-/// docs/explanation/map.md names each folder of the project and each crate, and nothing that is not
+/// docs/explanation/map.md names each folder of the project and each crate, and no path that is not
 /// there.
 #[test]
 fn the_map_is_true_and_complete() {
@@ -397,6 +397,15 @@ fn the_map_is_true_and_complete() {
     for name in top.chain(crates) {
         let is_named = named.iter().any(|entry| entry.trim_end_matches('/') == name);
         assert!(is_named, "docs/explanation/map.md does not name {name}");
+    }
+    let questions = page.lines().skip_while(|line| *line != "| question | look in |").skip(2);
+    let paths: Vec<&str> = questions
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .filter(|path| path.contains('/'))
+        .collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in paths {
+        assert!(home().join(path).exists(), "the map names {path}, which is not there");
     }
     assert!(readme.lines().count() <= 150, "README.md is longer than a reader's patience");
 }

@@ -15,8 +15,10 @@
 //! An end of a life (a power cut) may tear the one byte that is being written;
 //! `device/meter/numbers.h` says what is assumed of it.
 
+mod commanded;
 pub mod memory;
 
+use commanded::{commanded, values};
 use memory::{BLOCK, BYTES, CELLS, EpochKey, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
@@ -124,38 +126,6 @@ impl std::ops::AddAssign for Count {
         self.answers += other.answers;
         self.lost += other.lost;
         self.keys += other.keys;
-    }
-}
-
-fn values(record: &MeterRecord) -> Values {
-    let setup = &record.setup;
-    Values {
-        suite: setup.suite.code(),
-        interval_s: setup.interval_s,
-        meter: setup.meter,
-        address: setup.address,
-        collector_address: setup.collector_address,
-        voltage_uv: setup.voltage_uv,
-        current_ua: setup.current_ua,
-        phase: setup.phase,
-    }
-}
-
-/// Returns the values after a command that is done.
-fn commanded(values: Values, command: Command) -> Values {
-    match command {
-        Command::Configure { interval_s, suite } => Values { interval_s, suite: suite.code(), ..values },
-        Command::Calibrate { voltage_uv, current_ua, phase } => {
-            Values { voltage_uv, current_ua, phase, ..values }
-        }
-        Command::Register { meter, address, collector_address } => {
-            Values { meter, address, collector_address, ..values }
-        }
-        Command::SetTime { .. }
-        | Command::ReadStatus { .. }
-        | Command::Reboot
-        | Command::RenewKey
-        | Command::UpdateFirmware { .. } => values,
     }
 }
 

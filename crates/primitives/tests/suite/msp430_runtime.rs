@@ -31,8 +31,39 @@ fn run(command: &mut Command, package: &str) -> String {
     text
 }
 
-#[test]
-fn every_function_at_every_edge() {
+/// The RAM of the simulated part after the program's end, and where its variables are.
+struct Results {
+    elf: Vec<u8>,
+    ram: Vec<u8>,
+}
+
+impl Results {
+    /// Returns `N` bytes of the variable `name`, from the multiple `index` of `N` on.
+    fn bytes<const N: usize>(&self, name: &str, index: usize) -> [u8; N] {
+        let at = address(&self.elf, name) - RAM + N * index;
+        self.ram[at..at + N].try_into().expect("in the RAM")
+    }
+
+    fn u32_at(&self, name: &str, index: usize) -> u32 {
+        u32::from_le_bytes(self.bytes(name, index))
+    }
+
+    fn u16_at(&self, name: &str, index: usize) -> u16 {
+        u16::from_le_bytes(self.bytes(name, index))
+    }
+}
+
+fn address(elf: &[u8], name: &str) -> usize {
+    let file = object::File::parse(elf).expect("it is an ELF");
+    let symbol = file.symbol_by_name(name).unwrap_or_else(|| panic!("no symbol {name}"));
+    usize::try_from(symbol.address()).expect("an address of 16 bits")
+}
+
+/// SLAS655: the RAM is 0x1c00 to 0x5bff.
+const RAM: usize = 0x1c00;
+
+/// Builds the program and runs it on mspdebug's simulator.
+fn simulate() -> Results {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("msp430-runtime");
     let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device");
     let mut make = Command::new("make");
@@ -43,31 +74,24 @@ fn every_function_at_every_edge() {
 
     let elf = out.join("msp430f5438a/portable/runtime.elf");
     let bytes = std::fs::read(&elf).expect("make has built it");
-    let file = object::File::parse(bytes.as_slice()).expect("it is an ELF");
-    let address = |name: &str| {
-        let symbol = file.symbol_by_name(name).unwrap_or_else(|| panic!("no symbol {name}"));
-        usize::try_from(symbol.address()).expect("an address of 16 bits")
-    };
 
-    // Straight to main, because the simulator has no clock system to wait for. The RAM is 0x1c00 to
-    // 0x5bff (SLAS655).
+    // Straight to main, because the simulator has no clock system to wait for.
     let ram_file = out.join("ram.bin");
     let commands = [
         format!("prog {}", elf.display()),
-        format!("set 0 {:#x}", address("main")),
+        format!("set 0 {:#x}", address(&bytes, "main")),
         "set 1 0x5c00".to_owned(),
-        format!("setbreak {:#x}", address("ws_runtime_done")),
+        format!("setbreak {:#x}", address(&bytes, "ws_runtime_done")),
         "run".to_owned(),
         format!("save_raw 0x1c00 0x4000 {}", ram_file.display()),
     ];
     run(Command::new("mspdebug").args(["-q", "sim"]).args(commands), "mspdebug");
-    let ram = std::fs::read(&ram_file).expect("mspdebug has saved it");
-    let results = |name: &str| &ram[address(name) - 0x1c00..];
-    let u32_at =
-        |bytes: &[u8], index: usize| u32::from_le_bytes(bytes[4 * index..][..4].try_into().expect("4 bytes"));
-    let u16_at =
-        |bytes: &[u8], index: usize| u16::from_le_bytes(bytes[2 * index..][..2].try_into().expect("2 bytes"));
+    Results { elf: bytes, ram: std::fs::read(&ram_file).expect("mspdebug has saved it") }
+}
 
+#[test]
+fn every_function_at_every_edge() {
+    let results = simulate();
     for (i, a) in VALUES.into_iter().enumerate() {
         for (j, b) in VALUES.into_iter().enumerate() {
             let d = if b == 0 { 7 } else { b };
@@ -80,7 +104,7 @@ fn every_function_at_every_edge() {
                 signed.0.wrapping_rem(signed.1).cast_unsigned(),
             ];
             let found = std::array::from_fn(|k| {
-                u32_at(results("ws_runtime_results32"), (i * VALUES.len() + j) * expected.len() + k)
+                results.u32_at("ws_runtime_results32", (i * VALUES.len() + j) * expected.len() + k)
             });
             assert_eq!(expected, found, "{a:#x} and {b:#x}, 32 bits");
 
@@ -95,21 +119,21 @@ fn every_function_at_every_edge() {
                 signed.0.wrapping_rem(signed.1).cast_unsigned(),
             ];
             let found = std::array::from_fn(|k| {
-                u16_at(results("ws_runtime_results16"), (i * VALUES.len() + j) * expected.len() + k)
+                results.u16_at("ws_runtime_results16", (i * VALUES.len() + j) * expected.len() + k)
             });
             assert_eq!(expected, found, "{a:#x} and {b:#x}, 16 bits");
         }
         for count in 0..32 {
             let expected = [a << count, a >> count, (a.cast_signed() >> count).cast_unsigned()];
             let found =
-                std::array::from_fn(|k| u32_at(results("ws_runtime_shifts32"), (i * 32 + count) * 3 + k));
+                std::array::from_fn(|k| results.u32_at("ws_runtime_shifts32", (i * 32 + count) * 3 + k));
             assert_eq!(expected, found, "{a:#x} shifted by {count}, 32 bits");
         }
         for count in 0..16 {
             let a = a as u16;
             let expected = [a << count, a >> count, (a.cast_signed() >> count).cast_unsigned()];
             let found =
-                std::array::from_fn(|k| u16_at(results("ws_runtime_shifts16"), (i * 16 + count) * 3 + k));
+                std::array::from_fn(|k| results.u16_at("ws_runtime_shifts16", (i * 16 + count) * 3 + k));
             assert_eq!(expected, found, "{a:#x} shifted by {count}, 16 bits");
         }
     }

@@ -295,6 +295,12 @@ impl Scenario {
         }
         self.panel.check().map_err(|error| format!("panel.{error}"))?;
         self.capacitor.check().map_err(|error| format!("capacitor.{error}"))?;
+        self.check_modes()?;
+        self.check_sun()
+    }
+
+    /// Refuses a threshold, a deadline or a gap that the node's mode does not allow.
+    fn check_modes(&self) -> Result<(), String> {
         if let Some(threshold_v) = self.node.threshold_v
             && !(0.0..=self.highest_threshold_v()).contains(&threshold_v)
         {
@@ -324,7 +330,10 @@ impl Scenario {
                 Err(format!("server.gap_s is {gap_s}; allowed is 0.001 to 10000000 (seconds)"))
             }
             _ => Ok(()),
-        }?;
+        }
+    }
+
+    fn check_sun(&self) -> Result<(), String> {
         match (&self.sun.file, self.sun.latitude_deg) {
             (Some(_), None) => Ok(()),
             (None, Some(degrees)) if (-90.0..=90.0).contains(&degrees) => Ok(()),

@@ -172,6 +172,23 @@ impl NetworkScenario {
     /// # Errors
     /// A sentence with the field and what is allowed.
     pub fn check(&self) -> Result<(), String> {
+        let change_suites = &self.collector.change_suites;
+        let without = change_suites.iter().find(|suite| !suite.has_pieces());
+        if let (Some(suite), true) = (without, self.updates.is_some()) {
+            return Err(format!(
+                "collector.change_suites has {suite}, in which no image is sent; where there are [updates] each has to have pieces"
+            ));
+        }
+        for (field, value, least, most, unit) in self.bounds() {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{field} is {value}; allowed is {least} to {most} ({unit})"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fields with their values, the least and the most that is allowed, and the unit.
+    fn bounds(&self) -> Vec<(&'static str, f64, f64, f64, &'static str)> {
         let (channel, collector) = (&self.channel, &self.collector);
         let attacker =
             self.attacker.unwrap_or(AttackerSettings { packets_per_hour: 0.0, jam_share: 0.0, jam_s: 1.0 });
@@ -241,23 +258,12 @@ impl NetworkScenario {
                 ),
             ]);
         }
-        let without = collector.change_suites.iter().find(|suite| !suite.has_pieces());
-        if let (Some(suite), true) = (without, self.updates.is_some()) {
-            return Err(format!(
-                "collector.change_suites has {suite}, in which no image is sent; where there are [updates] each has to have pieces"
-            ));
-        }
         for takes_ms in collector.processing_ms {
             rows.push(("collector.processing_ms", takes_ms, 0.0, 10_000.0, "milliseconds"));
         }
         for group in &self.meters {
             rows.push(("meters.interval_s", f64::from(group.interval_s), 1.0, 65_535.0, "seconds"));
         }
-        for (field, value, least, most, unit) in rows {
-            if !(least..=most).contains(&value) {
-                return Err(format!("{field} is {value}; allowed is {least} to {most} ({unit})"));
-            }
-        }
-        Ok(())
+        rows
     }
 }

@@ -2,12 +2,12 @@
 //! but counters and, within bounds, unfinished messages. The printed seed repeats a run as
 //! `WATTSEAL_SEED`.
 
-use super::fixture::{NOW_MS, NOW_S, collector_and_meters};
+use super::fixture::{NOW_MS, NOW_S, TestMeter, collector_and_meters};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
 use testkit::random::seed;
 use wire::meter::{
-    Command, CommandResult, Due, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
+    Collector, Command, CommandResult, Due, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
     UplinkOutcome, packets,
 };
 
@@ -35,13 +35,10 @@ fn mutated(packet: &[u8], others: &[Vec<u8>], rng: &mut StdRng) -> Vec<u8> {
     packet
 }
 
-fn attack(count: usize, seed: u64) {
-    let rng = &mut StdRng::seed_from_u64(seed);
-    let sealed = &Suite::ALL[1..];
-    let (mut collector, mut meters) = collector_and_meters(sealed, Policy::default(), rng);
-    // Traffic on the air: reports that are stored, commands with their answers, acknowledgements ..
+/// Traffic on the air: reports that are stored, commands with their answers, acknowledgements.
+fn exchange(collector: &mut Collector, meters: &mut [TestMeter], rng: &mut StdRng) -> Vec<Vec<u8>> {
     let mut heard = Vec::new();
-    for meter in &mut meters {
+    for meter in meters {
         let id = meter.provision.setup().meter;
         for round in 0..3 {
             let report = meter.report(NOW_S, rng);
@@ -69,12 +66,21 @@ fn attack(count: usize, seed: u64) {
             heard.extend(report);
         }
     }
-    // .. a command that is under way, and what the attacker kept from the collector: of the next
-    // reports all pieces, and the answer.
-    for meter in (1..).take(sealed.len()) {
+    heard
+}
+
+/// Begins a command for each meter, and returns the messages that the collector does not hear: the
+/// answers, and of the next reports all pieces. The command's packets are `heard`.
+fn keep_back(
+    collector: &mut Collector,
+    meters: &mut [TestMeter],
+    heard: &mut Vec<Vec<u8>>,
+    rng: &mut StdRng,
+) -> Vec<Vec<Vec<u8>>> {
+    for meter in (1..).take(meters.len()) {
         collector.command(meter, Command::Reboot).expect("queued");
     }
-    let mut messages: Vec<Vec<Vec<u8>>> = Vec::new();
+    let mut messages = Vec::new();
     for _ in 0..2 {
         for due in collector.due(NOW_MS + 6000, rng) {
             match due {
@@ -89,52 +95,79 @@ fn attack(count: usize, seed: u64) {
             }
         }
     }
-    for meter in &mut meters {
+    for meter in meters {
         for _ in 0..3 {
             messages.push(meter.report(NOW_S, rng));
         }
     }
-    let kept_back: HashSet<Vec<u8>> = messages.iter().flatten().cloned().collect();
-    assert_eq!(kept_back.len(), 6 + 3 * (1 + 1 + 2 + 3 + 1 + 1));
-    let mut material: Vec<Vec<u8>> = heard.iter().chain(&kept_back).cloned().collect();
-    // The set's order is not the seed's.
-    material.sort();
+    messages
+}
 
-    let states = |collector: &wire::meter::Collector| -> Vec<MeterState> {
-        (1..=4).map(|meter| collector.state(meter).expect("there")).collect()
-    };
-    let (before, mut refused, mut again, mut pieces) = (states(&collector), 0, 0, 0);
-    let mut to_come = Vec::new();
-    let refused_before = collector.counters().total();
-    for number in 0..count {
-        let of_message = !to_come.is_empty();
+/// Somebody who heard packets, and kept messages from the collector.
+struct Attacker {
+    heard: Vec<Vec<u8>>,
+    messages: Vec<Vec<Vec<u8>>>,
+    kept_back: HashSet<Vec<u8>>,
+    /// All of these, in an order that is the seed's.
+    material: Vec<Vec<u8>>,
+    /// Packets of the message that is being sent.
+    to_come: Vec<Vec<u8>>,
+}
+
+impl Attacker {
+    fn new(heard: Vec<Vec<u8>>, messages: Vec<Vec<Vec<u8>>>) -> Attacker {
+        let kept_back: HashSet<Vec<u8>> = messages.iter().flatten().cloned().collect();
+        let mut material: Vec<Vec<u8>> = heard.iter().chain(&kept_back).cloned().collect();
+        material.sort();
+        Attacker { heard, messages, kept_back, material, to_come: Vec::new() }
+    }
+
+    /// Returns the next packet; `None` where it would be a genuine one that is not part of a
+    /// message with a wrong bit.
+    fn packet(&mut self, rng: &mut StdRng) -> Option<Vec<u8>> {
+        let of_message = !self.to_come.is_empty();
         let packet = match rng.random_range(0..10) {
-            _ if of_message => to_come.remove(0),
+            _ if of_message => self.to_come.remove(0),
             // A whole message with one bit changed, behind a piece that makes the collector forget
             // those of others.
             3 => {
-                to_come.clone_from(&messages[rng.random_range(0..messages.len())]);
-                let mut first = to_come[0].clone();
+                self.to_come.clone_from(&self.messages[rng.random_range(0..self.messages.len())]);
+                let mut first = self.to_come[0].clone();
                 first[4] ^= 0x80;
-                let piece = rng.random_range(0..to_come.len());
-                let at = rng.random_range(5..to_come[piece].len());
-                to_come[piece][at] ^= 1 << rng.random_range(0..8);
+                let piece = rng.random_range(0..self.to_come.len());
+                let at = rng.random_range(5..self.to_come[piece].len());
+                self.to_come[piece][at] ^= 1 << rng.random_range(0..8);
                 first
             }
             0 => (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
             // Random, with a header that is right.
             1 => {
-                let mut packet = material[rng.random_range(0..material.len())].clone();
+                let mut packet = self.material[rng.random_range(0..self.material.len())].clone();
                 rng.fill(&mut packet[5..]);
                 packet
             }
-            2 => heard[rng.random_range(0..heard.len())].clone(),
-            _ => mutated(&material[rng.random_range(0..material.len())], &material, rng),
+            2 => self.heard[rng.random_range(0..self.heard.len())].clone(),
+            _ => mutated(&self.material[rng.random_range(0..self.material.len())], &self.material, rng),
         };
-        // Genuine packets go by in such a message only.
-        if kept_back.contains(&packet) && !of_message {
-            continue;
-        }
+        (of_message || !self.kept_back.contains(&packet)).then_some(packet)
+    }
+}
+
+fn attack(count: usize, seed: u64) {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let (mut collector, mut meters) = collector_and_meters(&Suite::ALL[1..], Policy::default(), rng);
+    let mut heard = exchange(&mut collector, &mut meters, rng);
+    let messages = keep_back(&mut collector, &mut meters, &mut heard, rng);
+    let mut attacker = Attacker::new(heard, messages);
+    assert_eq!(attacker.kept_back.len(), 6 + 3 * (1 + 1 + 2 + 3 + 1 + 1));
+
+    let states = |collector: &Collector| -> Vec<MeterState> {
+        (1..=4).map(|meter| collector.state(meter).expect("there")).collect()
+    };
+    let (before, mut refused, mut again, mut pieces) = (states(&collector), 0, 0, 0);
+    let refused_before = collector.counters().total();
+    for number in 0..count {
+        let Some(packet) = attacker.packet(rng) else { continue };
         match collector.on_packet(&packet, NOW_MS + 6000 + number as u64) {
             UplinkOutcome::Rejected(_) => refused += 1,
             UplinkOutcome::Piece => pieces += 1,

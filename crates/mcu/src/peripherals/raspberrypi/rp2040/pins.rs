@@ -157,7 +157,7 @@ impl Pins {
 
     /// The pins that PWM drives.
     fn given(&self) -> u32 {
-        let given = (0..PINS).filter(|&pin| self.controls[pin] & FUNCSEL == pwm::FUNCTION.into());
+        let given = (0..PINS).filter(|&pin| self.controls[pin] & FUNCSEL == u32::from(pwm::FUNCTION));
         given.fold(0, |mask, pin| mask | 1 << pin) & !self.pads_with(OUTPUT_DISABLE)
     }
 

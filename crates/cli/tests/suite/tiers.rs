@@ -1,0 +1,194 @@
+//! The quick tier: the crates that a change concerns (`ci/affected`), and the tests of them that
+//! are run (`ci/run-affected`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use testkit::documents::home;
+use testkit::programs;
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = home().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Returns the workspace's packages, each with its folder.
+pub fn packages() -> BTreeMap<String, String> {
+    let folders = fs::read_dir(home().join("crates")).expect("crates");
+    let folders = folders.map(|entry| format!("crates/{}", entry.expect("an entry").file_name().display()));
+    folders
+        .map(|folder| {
+            let manifest: toml::Table = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
+            (manifest["package"]["name"].as_str().expect("a name").to_owned(), folder)
+        })
+        .collect()
+}
+
+/// `doctest = false` saves rustdoc's run over a crate; it must hide no example.
+#[test]
+fn crates_with_examples_in_comments_test_them() {
+    let mut without = 0;
+    for folder in packages().values() {
+        let manifest: toml::Table = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
+        if manifest["lib"].get("doctest") != Some(&toml::Value::Boolean(false)) {
+            continue;
+        }
+        without += 1;
+        let example = Command::new("grep")
+            .args(["-rnE", r"^ *//[/!] *```|^ *#!?\[doc = include"])
+            .arg(home().join(folder).join("src"))
+            .output()
+            .expect("grep runs");
+        let found = String::from_utf8_lossy(&example.stdout);
+        assert!(
+            found.is_empty(),
+            "{folder}/Cargo.toml has doctest = false, and there are examples:\n{found}"
+        );
+    }
+    assert!(without > 10, "{without} crates");
+}
+
+/// Runs a line of a shell in `folder`, and returns its lines.
+fn run(folder: &Path, line: &str) -> Vec<String> {
+    let output = Command::new("bash").args(["-ec", line]).current_dir(folder).output().expect("bash runs");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn readers_are_named_for_all_files_of_the_root() {
+    let tiers: toml::Table = toml::from_str(&read("ci/tiers.toml")).expect("TOML");
+    let readers = tiers["readers"].as_table().expect("readers");
+    let packages = packages();
+    for (path, read_by) in readers {
+        assert!(home().join(path).exists(), "ci/tiers.toml: there is no {path}");
+        for package in read_by.as_array().expect("packages") {
+            let package = package.as_str().expect("a name");
+            let is_known = ["*", "dashboard"].contains(&package) || packages.contains_key(package);
+            assert!(is_known, "ci/tiers.toml, {path}: there is no package {package}");
+        }
+    }
+    let entries = fs::read_dir(home()).expect("the root").map(|entry| entry.expect("an entry").file_name());
+    let names = entries.map(|name| name.display().to_string());
+    let unnamed: Vec<_> = names
+        .filter(|name| !name.starts_with('.') && !["crates", "target"].contains(&name.as_str()))
+        .filter(|name| !readers.contains_key(name))
+        .collect();
+    assert!(unnamed.is_empty(), "ci/tiers.toml does not say who reads {unnamed:?}");
+}
+
+/// The last part of a path is of a function or a module of the crate.
+#[test]
+fn slow_tests_of_the_quick_tier_exist() {
+    let packages = packages();
+    for line in read("ci/slow.txt").lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let (Some(package), Some(test)) = (words.next(), words.next()) else { panic!("ci/slow.txt: {line}") };
+        let folder = packages.get(package).unwrap_or_else(|| panic!("ci/slow.txt: {line}: no such package"));
+        let name = test.trim_end_matches("::").rsplit("::").next().expect("a name");
+        let found =
+            Command::new("grep").args(["-rq", name, "--include=*.rs"]).arg(home().join(folder)).status();
+        assert!(found.expect("grep runs").success(), "ci/slow.txt: {folder} has no {name}");
+    }
+}
+
+/// A repository with packages `base`, `middle`, which is built from it, `top`, whose tests are
+/// built from `middle`, and `other`.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for (name, dependencies) in [
+        ("base", ""),
+        ("middle", "[dependencies]\nrenamed = { path = \"../base\", package = \"base\" }\n"),
+        ("top", "[dev-dependencies]\nmiddle = { path = \"../middle\" }\n"),
+        ("other", ""),
+    ] {
+        fs::create_dir_all(at(&format!("crates/{name}/src"))).expect("made");
+        for file in ["lib.rs", "gone.rs"] {
+            fs::write(at(&format!("crates/{name}/src/{file}")), "").expect("written");
+        }
+        let package = format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n");
+        fs::write(at(&format!("crates/{name}/Cargo.toml")), package + dependencies).expect("written");
+    }
+    fs::write(at("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n")
+        .expect("written");
+    fs::create_dir_all(at("ci")).expect("made");
+    programs::copy(&home().join("ci/affected"), &at("ci/affected"));
+    let readers = "[readers]\n\"data\" = [\"top\"]\n\"data/all\" = [\"*\"]\n\"ci\" = []\n";
+    fs::write(at("ci/tiers.toml"), readers).expect("written");
+    run(folder.path(), "git init --quiet --initial-branch main");
+    commit(folder.path());
+    folder
+}
+
+fn commit(folder: &Path) {
+    run(
+        folder,
+        "git add --all && git -c user.name=n -c user.email=e commit --quiet --allow-empty --message m",
+    );
+}
+
+#[test]
+fn changed_crates_and_their_dependents_are_affected() {
+    let folder = repository();
+    let affected = |change: &str| {
+        let found = run(folder.path(), &format!("{change} && ci/affected --since HEAD"));
+        run(folder.path(), "git reset --quiet --hard && git clean --quiet --force -d");
+        found
+    };
+    assert!(affected("true").is_empty());
+    assert_eq!(affected("echo // >>crates/base/src/lib.rs"), ["base", "middle", "top"]);
+    assert_eq!(affected("touch crates/middle/src/new.rs"), ["middle", "top"]);
+    assert_eq!(affected("git rm --quiet crates/other/src/gone.rs"), ["other"]);
+    assert_eq!(affected("mkdir data && touch data/a"), ["top"]);
+    assert_eq!(affected("mkdir -p data/all && touch data/all/a"), ["base", "middle", "other", "top"]);
+    // No rule names this file.
+    assert_eq!(affected("touch unknown"), ["base", "middle", "other", "top"]);
+}
+
+#[test]
+fn change_counts_from_the_merge_base() {
+    let folder = repository();
+    run(folder.path(), "git checkout --quiet -b work && echo // >>crates/top/src/lib.rs");
+    commit(folder.path());
+    run(folder.path(), "git checkout --quiet main && echo // >>crates/other/src/lib.rs");
+    commit(folder.path());
+    run(folder.path(), "git checkout --quiet work");
+    assert_eq!(run(folder.path(), "ci/affected --since main"), ["top"]);
+    // Without another commit, the last one.
+    assert_eq!(run(folder.path(), "ci/affected"), ["top"]);
+    run(
+        folder.path(),
+        "git update-ref refs/remotes/origin/main main~1 && echo // >>crates/middle/src/lib.rs",
+    );
+    assert_eq!(run(folder.path(), "ci/affected"), ["middle", "top"]);
+}
+
+#[test]
+fn quick_tier_runs_affected_crates_and_always_tidy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    programs::copy(&home().join("ci/run-affected"), &at("run-affected"));
+    programs::script(&at("program"), "echo ran \"$@\"");
+    fs::write(at("slow.txt"), "# Comment.\na slow::one 9 s\nb other\na two\n").expect("written");
+    let ran = |affected: &str, package: &str| {
+        let line =
+            format!("WATTSEAL_AFFECTED='{affected}' CARGO_PKG_NAME={package} ./run-affected ./program -q");
+        run(folder.path(), &line).join("\n")
+    };
+    assert_eq!(ran("a c", "a"), "ran -q --skip slow::one --skip two");
+    assert_eq!(ran("a c", "c"), "ran -q");
+    assert_eq!(ran("a c", "b"), "");
+    assert_eq!(ran("ab", "a"), "");
+    assert_eq!(ran("a c", "wattseal-cli"), "ran -q tidy::");
+    assert_eq!(ran("a wattseal-cli", "wattseal-cli"), "ran -q");
+    assert_eq!(ran("", "wattseal-cli"), "ran -q tidy::");
+}
+
+/// Returns the packages that a line of arguments names.
+pub fn named_packages(arguments: &str) -> BTreeSet<String> {
+    let words: Vec<&str> = arguments.split(' ').collect();
+    let named = words.windows(2).filter(|pair| pair[0] == "--package").map(|pair| pair[1].to_owned());
+    named.collect()
+}
