@@ -45,6 +45,9 @@ pub(super) struct Counts {
     pub(super) taken: u64,
     pub(super) faults: u64,
     pub(super) events: u64,
+    /// The hash of all events with their times and contents: one run is as another if it is the
+    /// same.
+    pub(super) trace: u64,
 }
 
 impl std::ops::AddAssign for Counts {
@@ -58,6 +61,8 @@ impl std::ops::AddAssign for Counts {
         self.taken += other.taken;
         self.faults += other.faults;
         self.events += other.events;
+        // The same for all orders of the seeds.
+        self.trace = self.trace.wrapping_add(other.trace);
     }
 }
 
