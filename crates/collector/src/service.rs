@@ -7,10 +7,11 @@ pub(crate) use links::Links;
 
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
-use crate::link::{End, LinkHandle};
+use crate::meters::MetersHandle;
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
 use crate::registry::{KeyRing, RegistryError};
+use crate::session::End;
 use crate::store::{DatabaseUrl, Options, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
@@ -111,7 +112,7 @@ pub enum ServiceError {
 }
 
 pub struct Running {
-    link: LinkHandle,
+    link: MetersHandle,
     writer: WriterHandle,
     reader: Reader,
     udp: Vec<UdpGateway>,
@@ -157,7 +158,7 @@ impl Running {
     }
 
     #[must_use]
-    pub fn link(&self) -> &LinkHandle {
+    pub fn link(&self) -> &MetersHandle {
         &self.link
     }
 

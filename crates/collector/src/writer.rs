@@ -62,7 +62,7 @@ pub(crate) struct Job<T> {
 
 /// The link of the writes, with their guard.
 #[derive(Clone)]
-pub(crate) struct LinkJob {
+pub(crate) struct SessionJob {
     pub(crate) partition: Partition,
     pub(crate) commit_generation: u64,
     pub(crate) fence: Option<Arc<Fence>>,
@@ -244,7 +244,7 @@ impl<T: Send + 'static> Jobs<T> {
     /// thread is there.
     pub(crate) fn give(
         &self,
-        LinkJob { partition, commit_generation, fence }: LinkJob,
+        SessionJob { partition, commit_generation, fence }: SessionJob,
         writes: Vec<Write>,
         after: Vec<T>,
     ) -> bool {

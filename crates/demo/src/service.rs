@@ -3,7 +3,7 @@
 
 use crate::report::CostRow;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use collector::network::NetworkId;
 use collector::one_time_link::{OneTimeLink, OneTimeLinkError};
 use collector::registry::{MeterFile, Registry, RegistryError};
@@ -211,7 +211,7 @@ fn register(registry: &Registry, folder: &Path, record: MeterRecord) -> Result<(
 impl Served {
     /// The service's link.
     #[must_use]
-    pub fn link(&self) -> &LinkHandle {
+    pub fn link(&self) -> &MetersHandle {
         self.running.link()
     }
 

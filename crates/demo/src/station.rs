@@ -1,7 +1,7 @@
 //! A collector's service behind the radio: its simulated-radio gateway.
 
 use collector::gateway::{HeardPacket, Route, Transmit};
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use sim::link::TURNAROUND_NS;
 use sim::radio::Framing;
 use sim::station::gateway::{GatewayStation, Uplink};
@@ -28,7 +28,7 @@ pub fn radio_settings(framing: Framing, byte_ns: u64, address: u8) -> RadioSetti
 
 /// A service's link.
 pub struct ServiceUplink {
-    link: LinkHandle,
+    link: MetersHandle,
     route: Route,
     to_send: Receiver<Vec<Vec<u8>>>,
     /// Packets that came while somebody waited for them.
@@ -49,7 +49,7 @@ impl Transmit for Gateway {
 
 /// Attaches a gateway to a service.
 #[must_use]
-pub fn station(link: LinkHandle, settings: RadioSettings) -> ServiceStation {
+pub fn station(link: MetersHandle, settings: RadioSettings) -> ServiceStation {
     let (sender, to_send) = sync_channel(WAITING_MAX);
     let gateway = link.gateways().attach(Arc::new(Gateway(sender)));
     let route = Route { gateway, peer: None };

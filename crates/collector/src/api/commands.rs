@@ -10,7 +10,7 @@ use super::schema::{self, CommandStateName, SuiteName};
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::CommandState;
-use crate::link::{CommandRequest, LinkError};
+use crate::meters::{CommandRequest, RequestError};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::CommandRecord;
 use axum::extract::State;
@@ -213,7 +213,7 @@ pub(super) async fn withdraw(
     match api.parts.link.withdraw(meter, id).await {
         Ok(()) => {}
         // It was answered meanwhile.
-        Err(LinkError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),
+        Err(RequestError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),
         Err(error) => return Err(refused_by_link(error)),
     }
     noted(&api, &caller, format!("withdrew command {id} of meter {meter}")).await;
@@ -282,33 +282,33 @@ fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
 /// With less than that a meter finds the steps out of range (`wire::meter::Command::Calibrate`).
 const LEAST_STEP_PRODUCT: u64 = 110_000_000;
 
-pub(super) fn refused_by_link(error: LinkError) -> ApiError {
+pub(super) fn refused_by_link(error: RequestError) -> ApiError {
     let message = error.to_string();
     match error {
-        LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
-        LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
-        LinkError::NoUpdate(_) => ApiError::conflict("update-over", message),
-        LinkError::UnknownImage(_) => ApiError::not_found("image-unknown", message),
-        LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
-        LinkError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
-        LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
-        LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
-        LinkError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),
-        LinkError::QueueFull(_) => ApiError::conflict("queue-full", message),
-        LinkError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
-        LinkError::EpochOver { .. } | LinkError::State(_) => ApiError::conflict("meter-state", message),
-        LinkError::ClockBehind => ApiError::unavailable("clock-behind", message),
-        LinkError::Store(_) => {
+        RequestError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
+        RequestError::NoCommand(_) => ApiError::not_found("command-unknown", message),
+        RequestError::NoUpdate(_) => ApiError::conflict("update-over", message),
+        RequestError::UnknownImage(_) => ApiError::not_found("image-unknown", message),
+        RequestError::SealRequired => ApiError::unprocessable("seal-required", message),
+        RequestError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
+        RequestError::OutOfRange => ApiError::unprocessable("argument-range", message),
+        RequestError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
+        RequestError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),
+        RequestError::QueueFull(_) => ApiError::conflict("queue-full", message),
+        RequestError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
+        RequestError::EpochOver { .. } | RequestError::State(_) => ApiError::conflict("meter-state", message),
+        RequestError::ClockBehind => ApiError::unavailable("clock-behind", message),
+        RequestError::Store(_) => {
             tracing::error!(%error, "a command or an update was not stored");
             ApiError::unavailable("store", "it could not be stored, and was not given")
         }
-        LinkError::Busy => ApiError::unavailable("busy", message),
-        LinkError::Stopped => ApiError::unavailable("stopping", message),
-        LinkError::Nobody(_) => ApiError::unavailable("no-worker", message),
-        LinkError::Silent(meter) => ApiError::unavailable("worker-silent", message)
+        RequestError::Busy => ApiError::unavailable("busy", message),
+        RequestError::Stopped => ApiError::unavailable("stopping", message),
+        RequestError::Nobody(_) => ApiError::unavailable("no-worker", message),
+        RequestError::Silent(meter) => ApiError::unavailable("worker-silent", message)
             .hint(format!("look at GET /api/v1/meters/{meter}/commands before it is tried again")),
-        LinkError::NoConnection => ApiError::unavailable("nats", message),
-        LinkError::NotRead { .. } => {
+        RequestError::NoConnection => ApiError::unavailable("nats", message),
+        RequestError::NotRead { .. } => {
             tracing::error!(%error, "a question was not read");
             ApiError::unavailable("worker-version", message)
         }

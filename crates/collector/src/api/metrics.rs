@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::state::{Api, now_ms};
 use crate::forward::ForwardCounts;
-use crate::link::Snapshot;
+use crate::meters::Snapshot;
 use crate::store::{CommitTimes, Health, Meter, MeterFilter};
 use axum::extract::State;
 use axum::http::header;

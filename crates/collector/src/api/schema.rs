@@ -4,7 +4,7 @@ use crate::event::UpdateState;
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::{Interval, Resolution};
-use crate::{link, store};
+use crate::{meters, store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::meter::{ImageRefusal, MeterId, Suite};
@@ -535,8 +535,8 @@ impl From<store::Consumption> for Consumption {
     }
 }
 
-impl From<CommandRequest> for link::CommandRequest {
-    fn from(request: CommandRequest) -> link::CommandRequest {
+impl From<CommandRequest> for meters::CommandRequest {
+    fn from(request: CommandRequest) -> meters::CommandRequest {
         match request {
             CommandRequest::Configure { interval_s, suite } => Self::Configure { interval_s, suite },
             CommandRequest::Calibrate { voltage_uv, current_ua, phase } => {

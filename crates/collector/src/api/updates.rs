@@ -10,7 +10,7 @@ use super::names::{NamedMeter, NamedNetwork, network_schema, whose};
 use super::schema::Update;
 use super::state::Api;
 use crate::image_digest::ImageDigest;
-use crate::link::LinkError;
+use crate::meters::RequestError;
 use crate::network::GlobalMeterId;
 use crate::store::UpdateRecord;
 use axum::extract::State;
@@ -116,7 +116,7 @@ pub(super) async fn withdraw(
     match api.parts.link.forget_update(meter).await {
         Ok(()) => {}
         // It ended meanwhile.
-        Err(error @ LinkError::NoUpdate(_)) => {
+        Err(error @ RequestError::NoUpdate(_)) => {
             open(one(&api, meter).await?)?;
             return Err(refused_by_link(error));
         }
@@ -187,8 +187,8 @@ async fn ask(
     (begun, refusal)
 }
 
-fn refused(error: LinkError) -> ApiError {
-    let is_silent = matches!(error, LinkError::Silent(_));
+fn refused(error: RequestError) -> ApiError {
+    let is_silent = matches!(error, RequestError::Silent(_));
     let refused = refused_by_link(error);
     if is_silent { refused.hint("look at GET /api/v1/updates before it is tried again") } else { refused }
 }

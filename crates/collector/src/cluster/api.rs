@@ -11,7 +11,7 @@ use super::name::RoleName;
 use super::status::{Part, Status};
 use super::user::NatsUser;
 use crate::api::Listen;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::partition::Slices;
 use crate::publish::{Broker, Publisher, read_meters};
 use crate::service::ServiceError;
@@ -99,7 +99,7 @@ impl ApiServer {
             () = &mut stop => return Ok(()),
         };
         // Workers know the links.
-        let link = LinkHandle::new(Slices::ONE);
+        let link = MetersHandle::new(Slices::ONE);
         let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
         link.join(Arc::new(Others::new(
             connection.clone(),
@@ -157,7 +157,7 @@ impl ApiServer {
 }
 
 /// Says whether the database answers, for as long as it is asked.
-async fn check(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
+async fn check(reader: &Reader, link: &MetersHandle, status: &Status) -> ClusterError {
     loop {
         sleep(LOOK_EVERY).await;
         let reader = reader.clone();

@@ -7,7 +7,7 @@ use super::rpc::VERSION;
 use super::subject::EVENTS;
 use crate::api::metrics::Text;
 use crate::event::Event;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use async_nats::Subscriber;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -123,7 +123,7 @@ async fn publish(
 pub(super) struct Hearing {
     connection: Connection,
     messages: Subscriber,
-    link: LinkHandle,
+    link: MetersHandle,
     heard: Heard,
     counts: Arc<EventCounts>,
 }
@@ -134,7 +134,7 @@ impl Hearing {
     pub(super) async fn open(
         connection: Connection,
         me: &RoleName,
-        link: LinkHandle,
+        link: MetersHandle,
         counts: Arc<EventCounts>,
     ) -> Result<Hearing, String> {
         let messages = connection.client.subscribe(EVENTS).await.map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use super::connection::{ClusterError, Connection};
 use super::events::{EventCounts, Hearing};
 use super::name::RoleName;
 use crate::api::{self, Costs, Listen, Rates};
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::service::ServiceError;
 use crate::store::{Reader, has_administrator};
 use crate::writer::WriterHandle;
@@ -27,7 +27,7 @@ impl Served {
     pub(super) async fn start(
         listen: &Listen,
         (reader, writer): (Reader, WriterHandle),
-        link: LinkHandle,
+        link: MetersHandle,
         (connection, me, counts): (&Connection, &RoleName, &Arc<EventCounts>),
     ) -> Result<Served, ClusterError> {
         let asked = reader.clone();

@@ -3,7 +3,7 @@
 
 use super::subject;
 use crate::fence::{Fence, LeaseNumber};
-use crate::link::{Outcome, QueuePlace, Receipt};
+use crate::meters::{Outcome, QueuePlace, Receipt};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

@@ -7,7 +7,7 @@ use super::queue::{Queue, QueueCounts, QueueEnd};
 use super::remote::RemoteGateways;
 use crate::event::Event;
 use crate::fence::Fence;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::partition::{Partition, Slices};
 use crate::registry::KeyStore;
 use crate::service::{Links, ServiceError};
@@ -26,7 +26,7 @@ pub(super) struct Shared {
     pub(super) links: Arc<RwLock<Option<Links>>>,
     /// The limit of links that begin at the same time.
     pub(super) beginnings: Arc<Semaphore>,
-    pub(super) link: LinkHandle,
+    pub(super) link: MetersHandle,
     pub(super) remote: Arc<RemoteGateways>,
     pub(super) counts: Arc<QueueCounts>,
     pub(super) exchange: Arc<ExchangeCounts>,

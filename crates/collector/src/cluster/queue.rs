@@ -10,7 +10,7 @@ use super::subject;
 use crate::clock;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::link::{LinkHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
+use crate::meters::{MetersHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
 use crate::partition::{Partition, Slices};
 use crate::traces::PacketSpans;
 use async_nats::Subject;
@@ -225,7 +225,7 @@ impl Queue {
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
-    pub(super) async fn serve(&mut self, link: &LinkHandle, remote: &RemoteGateways) -> QueueEnd {
+    pub(super) async fn serve(&mut self, link: &MetersHandle, remote: &RemoteGateways) -> QueueEnd {
         let mut messages = match self.messages().await {
             Ok(messages) => messages,
             Err(end) => return end,
@@ -304,7 +304,7 @@ impl Queue {
     async fn hand_over(
         &mut self,
         message: &jetstream::Message,
-        link: &LinkHandle,
+        link: &MetersHandle,
         remote: &RemoteGateways,
     ) -> bool {
         let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };

@@ -3,11 +3,13 @@
 
 use super::registry_changes;
 use super::{Config, ServiceError};
+use crate::downlink::Images;
 use crate::fence::Fence;
-use crate::link::{self, Beginning, End, Images, LinkHandle, Parts};
+use crate::meters::{MetersHandle, Submission};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{KeyStore, MeterFile, Meters, Registry};
+use crate::session::{self, Beginning, End, Parts};
 use crate::store::{Reader, Sharing, Store, Write};
 use crate::writer::{Jobs, WriteError, WriterHandle};
 use rand::SeedableRng;
@@ -25,10 +27,10 @@ pub(crate) struct Links {
     config: Config,
     keys: KeyStore,
     slices: Slices,
-    handle: LinkHandle,
+    handle: MetersHandle,
     reader: Reader,
     images: Arc<Images>,
-    jobs: Arc<Jobs<link::Submission>>,
+    jobs: Arc<Jobs<Submission>>,
     store: JoinHandle<()>,
     /// Each partition's place is locked while its link begins or ends.
     running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningLink>>>>>,
@@ -63,13 +65,13 @@ impl Links {
         let reader = store.reader();
         let keys = KeyStore::of(&reader, config.keks.as_ref(), &config.keys)?;
         let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
-        let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
+        let (jobs, handle) = (Arc::new(jobs), MetersHandle::new(slices));
         let images = Arc::new(Images::new(reader.clone()));
         let running = Mutex::default();
         Ok(Links { config, keys, slices, handle, reader, images, jobs, store, running, runtime })
     }
 
-    pub(crate) fn handle(&self) -> &LinkHandle {
+    pub(crate) fn handle(&self) -> &MetersHandle {
         &self.handle
     }
 
@@ -159,7 +161,7 @@ impl Links {
         let parts = Parts {
             jobs: self.jobs.clone(),
             done: self.jobs.begin(partition, counter_floor),
-            verifiers: link::verifiers(self.config.verifiers),
+            verifiers: session::verifiers(self.config.verifiers),
             auto_require_sealed: self.config.require_sealed.is_none(),
             images: self.images.clone(),
             unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
@@ -168,7 +170,7 @@ impl Links {
             rng: StdRng::from_os_rng(),
         };
         let inputs = self.handle.open(partition);
-        let thread = link::start(beginning, parts, &self.handle, inputs, end).map_err(|error| {
+        let thread = session::start(beginning, parts, &self.handle, inputs, end).map_err(|error| {
             self.handle.close(partition);
             self.jobs.end(partition);
             ServiceError::Thread(error)

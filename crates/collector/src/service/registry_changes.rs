@@ -1,6 +1,6 @@
 //! Brings changes of the keys to the links while the service runs.
 
-use crate::link::{LinkError, LinkHandle};
+use crate::meters::{MetersHandle, RequestError};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{Change, KeyStore, RegistryPoller};
@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1500);
 /// Follows the files of a partition's meters. Goes on for ever.
 pub(super) async fn follow(
     mut poller: RegistryPoller,
-    link: LinkHandle,
+    link: MetersHandle,
     (partition, slices): (Partition, Slices),
 ) {
     let mut ticks = interval(LOOK_EVERY);
@@ -35,19 +35,19 @@ pub(super) async fn follow(
         while let Some(change) = changes.pop_front() {
             match apply(&link, &change).await {
                 Ok(()) => {}
-                Err(LinkError::Store(_) | LinkError::Busy) => {
+                Err(RequestError::Store(_) | RequestError::Busy) => {
                     // In their order, the next time.
                     changes.push_front(change);
                     break;
                 }
-                Err(LinkError::Stopped) => return,
+                Err(RequestError::Stopped) => return,
                 Err(error) => tracing::error!("{error}"),
             }
         }
     }
 }
 
-async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
+async fn apply(link: &MetersHandle, change: &Change) -> Result<(), RequestError> {
     match change {
         Change::Added(file) => {
             let (meter, network) = (file.record.setup.meter, file.network);
@@ -70,7 +70,7 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
                 tracing::info!(meter, network, epoch, "a meter was revoked");
             }
             // It was left out, or its revocation is being stored already.
-            Err(LinkError::UnknownMeter(_)) => {}
+            Err(RequestError::UnknownMeter(_)) => {}
             Err(error) => return Err(error),
         },
     }

@@ -3,7 +3,7 @@
 
 use super::jetstream::Request;
 use super::world::{Context, Event, Us};
-use crate::link::CommandRequest;
+use crate::meters::CommandRequest;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use meter::eeprom::{Eeprom, Torn};

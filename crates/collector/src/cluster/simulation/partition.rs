@@ -8,13 +8,13 @@ use super::world::Us;
 use crate::clock;
 use crate::cluster::lease::{Found, Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
 use crate::cluster::packets::{PendingMessages, Said, Succession, is_ahead};
+use crate::downlink::Images;
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
-use crate::link::{
-    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submission, link,
-};
+use crate::meters::{Inputs, MetersHandle, Outcome, QueuePlace, QueuedPacket, Submission};
 use crate::partition::{Partition, Slices};
 use crate::registry::CounterFloor;
+use crate::session::{Beginning, PartitionSession, Parts};
 use crate::store::{self, CommandRecord, StoreError};
 use crate::writer::Jobs;
 use crossbeam_channel::Receiver;
@@ -91,7 +91,7 @@ pub(super) struct Task {
     ended: Option<Ended>,
     /// Later leases that the database knows.
     later: Vec<LeaseNumber>,
-    link: Option<(Link, Inputs)>,
+    link: Option<(PartitionSession, Inputs)>,
     /// When the link is looked at by itself.
     wake_at: Option<Instant>,
     succession: Option<Succession>,
@@ -236,7 +236,7 @@ impl Task {
     /// `Queue::hand_over`
     pub(super) fn packets(
         &mut self,
-        handle: &LinkHandle,
+        handle: &MetersHandle,
         sequence: u64,
         gateway: usize,
         packets: &[Vec<u8>],
@@ -258,7 +258,7 @@ impl Task {
     /// `Links::begin_with`: what is stored was read.
     pub(super) fn read(
         &mut self,
-        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submission>>),
+        (common, handle, jobs): (&Common, &MetersHandle, &Arc<Jobs<Submission>>),
         read: Option<(Vec<StoredMeter>, Vec<CommandRecord>)>,
         rng: StdRng,
     ) {
@@ -295,7 +295,7 @@ impl Task {
                 rng,
             };
             let inputs = handle.open(partition);
-            link(beginning, parts, handle).map(|link| (link, inputs))
+            PartitionSession::new(beginning, parts, handle).map(|session| (session, inputs))
         });
         let Some(Ok(link)) = begun else {
             self.ended.get_or_insert(Ended::NotBegun);
@@ -391,7 +391,7 @@ impl Task {
     pub(super) fn go_on(
         &mut self,
         io: &mut Io<'_>,
-        handle: &LinkHandle,
+        handle: &MetersHandle,
         jobs: &Arc<Jobs<Submission>>,
     ) -> bool {
         let partition = self.partition();
@@ -436,7 +436,7 @@ impl Task {
             Stage::Ending => {
                 if let Some((link, _)) = &mut self.link {
                     link.take_done();
-                    link.flush();
+                    link.state.flush();
                     if !link.is_finished() {
                         return false;
                     }

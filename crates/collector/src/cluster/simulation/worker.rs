@@ -1,5 +1,5 @@
 //! A worker's process. Its decisions are real code (`lease::{View, Held}`, `packets`,
-//! `link::Link`): taking and giving away partitions, renewing leases, choosing consumers,
+//! `session::PartitionSession`): taking and giving away partitions, renewing leases, choosing consumers,
 //! acknowledging, and all that links do. The order in which `worker` and `partition_task` call it
 //! is written down here and in `partition` again.
 
@@ -12,7 +12,7 @@ use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
 use crate::cluster::name::RoleName;
 use crate::fence::LeaseNumber;
 use crate::gateway::{Route, Transmit};
-use crate::link::{CommandRequest, LinkHandle, Submission};
+use crate::meters::{CommandRequest, MetersHandle, Submission};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::writer::Jobs;
@@ -127,7 +127,7 @@ impl Transmit for Gateway {
 /// The state that is lost with the process.
 pub(super) struct Process {
     pub(super) common: Arc<Common>,
-    pub(super) handle: LinkHandle,
+    pub(super) handle: MetersHandle,
     pub(super) jobs: Arc<Jobs<Submission>>,
     me: RoleName,
     view: View,
@@ -152,7 +152,7 @@ pub(super) struct Process {
 
 impl Process {
     fn new(common: &Arc<Common>, me: RoleName) -> Process {
-        let handle = LinkHandle::new(common.slices);
+        let handle = MetersHandle::new(common.slices);
         let outbox = Outbox::default();
         for number in 0..common.gateways {
             handle.gateways().attach(Arc::new(Gateway { number, outbox: outbox.clone() }));

@@ -2,7 +2,7 @@
 
 use super::{kek, place, ring, store};
 use crate::link::station::{Gateway, SimulatedMeter, WITHIN, put, start_with};
-use collector::link::CommandRequest;
+use collector::meters::CommandRequest;
 use collector::network::NetworkId;
 use collector::registry::{KeyRing, RegistryError, WrappedKeys};
 use collector::service::{Config, Running, ServiceError};

@@ -2,7 +2,7 @@
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::backup::{BackupError, backup};
-use collector::link::CommandRequest;
+use collector::meters::CommandRequest;
 use collector::store::{Reader, ReadingsQuery, Resolution, Rows};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;

@@ -6,7 +6,7 @@ use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::forward::{Forwarder, PACKETS_MAX};
 use collector::gateway::udp::{datagram, parse};
-use collector::link::CommandRequest;
+use collector::meters::CommandRequest;
 use collector::registry::Registry;
 use collector::service::{Config, Running};
 use rand::rngs::StdRng;

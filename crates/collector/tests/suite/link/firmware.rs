@@ -1,7 +1,7 @@
 //! A meter of the firmware itself, compiled for the host, and somebody who hears what it hears.
 
 use super::station::Gateway;
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use collector::registry::Registry;
 use meter::eeprom::{Eeprom, Torn};
 use meter::flash::Flash;
@@ -79,7 +79,7 @@ impl Firmware {
         }
     }
 
-    pub fn step(&mut self, link: &LinkHandle, gateway: &Gateway) {
+    pub fn step(&mut self, link: &MetersHandle, gateway: &Gateway) {
         let call = self.meter.resume(self.now_ns, self.reply);
         self.reply = Reply::Done;
         match call {
@@ -133,7 +133,7 @@ impl Firmware {
     }
 
     /// Reports are acknowledged with the key that it has now.
-    pub fn is_well(&mut self, link: &LinkHandle, gateway: &Gateway) {
+    pub fn is_well(&mut self, link: &MetersHandle, gateway: &Gateway) {
         let (before, until) = (self.meter.status().acknowledged, Instant::now() + LONG);
         while self.meter.status().acknowledged < before + 3 {
             assert!(Instant::now() < until, "{:?}", self.meter.status());

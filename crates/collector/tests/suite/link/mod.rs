@@ -11,7 +11,7 @@ pub(crate) mod station;
 mod updates;
 
 use collector::event::{CommandState, Event};
-use collector::link::{CommandRequest, LinkError};
+use collector::meters::{CommandRequest, RequestError};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::service::{Config, Running};
 use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
@@ -62,10 +62,10 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let link = running.link();
     assert_eq!(
         link.command(8.into(), CommandRequest::Reboot, "me").await,
-        Err(LinkError::UnknownMeter(8.into()))
+        Err(RequestError::UnknownMeter(8.into()))
     );
     let page = CommandRequest::ReadStatus { page: 3 };
-    assert_eq!(link.command(7.into(), page, "me").await, Err(LinkError::OutOfRange));
+    assert_eq!(link.command(7.into(), page, "me").await, Err(RequestError::OutOfRange));
     let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
     let other = link.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
     let gateway = Gateway::attach(link);
@@ -88,7 +88,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
             m = Some(number);
         }
     }
-    assert_eq!(link.withdraw(7.into(), other + 1).await, Err(LinkError::NoCommand(other + 1)));
+    assert_eq!(link.withdraw(7.into(), other + 1).await, Err(RequestError::NoCommand(other + 1)));
     link.withdraw(7.into(), other).await.expect("it waits");
     let answer = meter.answer(m.expect("sent"), CommandResult::Done);
     gateway.hear(link, 1, &answer);
@@ -174,7 +174,7 @@ async fn keys_come_change_and_go_while_it_runs() {
     gateway.hear(link, 1, &report);
     assert_eq!(new.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
     let record = old.provision.record();
-    let over = LinkError::EpochOver { meter: 9.into(), known: 2, given: 1 };
+    let over = RequestError::EpochOver { meter: 9.into(), known: 2, given: 1 };
     assert_eq!(link.set_meter(NetworkId::DEFAULT, 1, record).await, Err(over));
     std::fs::remove_file(keys.join("meters/00009.toml")).expect("there");
     assert_eq!(changed().await, 9.into());
@@ -182,7 +182,7 @@ async fn keys_come_change_and_go_while_it_runs() {
     gateway.hear(link, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let same = new.provision.record();
-    let over = LinkError::EpochOver { meter: 9.into(), known: 2, given: 2 };
+    let over = RequestError::EpochOver { meter: 9.into(), known: 2, given: 2 };
     assert_eq!(link.set_meter(NetworkId::DEFAULT, 2, same).await, Err(over));
     running.stop().await.expect("it stops well");
 }

@@ -5,7 +5,7 @@ use super::station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use super::{SHORT, stored};
 use collector::event::Event;
 use collector::gateway::HeardPacket;
-use collector::link::{CommandRequest, LinkError};
+use collector::meters::{CommandRequest, RequestError};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{KeyStore, Registry, RegistryError};
 use collector::service::{Config, NETWORKS_MAX, Running, ServiceError};
@@ -132,7 +132,7 @@ async fn commands_and_alerts_are_their_network_s() {
     let (m, command) = seven.meter.command(&sent);
     assert_eq!(command, Command::Reboot);
     is_silent(&default);
-    assert_eq!(link.withdraw(default.name(), id).await, Err(LinkError::NoCommand(id)));
+    assert_eq!(link.withdraw(default.name(), id).await, Err(RequestError::NoCommand(id)));
     let answer = seven.meter.answer(m, CommandResult::Done);
     // Not from where another network's meters are.
     default.hear(&running, &answer);
@@ -148,7 +148,7 @@ async fn commands_and_alerts_are_their_network_s() {
     assert_eq!((of(&default), of(&seven)), (0, 1));
     let nowhere = NetworkId(9).meter(METER);
     let unknown = link.command(nowhere, CommandRequest::Reboot, "me").await;
-    assert_eq!(unknown, Err(LinkError::UnknownMeter(nowhere)));
+    assert_eq!(unknown, Err(RequestError::UnknownMeter(nowhere)));
     assert!(unknown.expect_err("unknown").to_string().contains("meter 9-258"));
 
     seven.meter.n += 1;

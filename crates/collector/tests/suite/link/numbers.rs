@@ -3,7 +3,7 @@
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
-use collector::link::{CommandRequest, LinkError, LinkHandle};
+use collector::meters::{CommandRequest, MetersHandle, RequestError};
 use collector::network::NetworkId;
 use collector::service::{Config, Running};
 use collector::store::AlertFilter;
@@ -30,7 +30,7 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
 
 /// Has the meter report, and its command come; with the number that it came under. A pending time
 /// is answered, too.
-fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
+fn commanded(link: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
     let report = meter.report();
     gateway.hear(link, 1, &report);
     loop {
@@ -259,6 +259,6 @@ async fn unsealed_report_of_unsealing_meter_is_accepted() {
     gateway.hear(link, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let nothing = CommandRequest::Configure { interval_s: 10, suite: Suite::None };
-    assert_eq!(link.command(6.into(), nothing, "me").await, Err(LinkError::SealRequired));
+    assert_eq!(link.command(6.into(), nothing, "me").await, Err(RequestError::SealRequired));
     running.stop().await.expect("it stops well");
 }

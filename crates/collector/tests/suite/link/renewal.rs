@@ -8,7 +8,7 @@ use crate::keys::{Kind, Stand, kek, place, ring};
 use collector::event::CommandState;
 use collector::gateway::udp::{datagram, parse};
 use collector::gateway::{GatewayId, Route};
-use collector::link::CommandRequest;
+use collector::meters::CommandRequest;
 use collector::network::NetworkId;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running};

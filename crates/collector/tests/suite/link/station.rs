@@ -1,7 +1,7 @@
 //! A meter of `crates/wire`'s own sealing, and a gateway between it and a running service.
 
 use collector::gateway::{GatewayId, HeardPacket, Route, Transmit};
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use collector::network::GlobalMeterId;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running};
@@ -36,7 +36,7 @@ impl Transmit for Sent {
 }
 
 impl Gateway {
-    pub fn attach(link: &LinkHandle) -> Gateway {
+    pub fn attach(link: &MetersHandle) -> Gateway {
         let (out, sent) = channel();
         Gateway { id: link.gateways().attach(Arc::new(Sent(out))), sent }
     }
@@ -45,7 +45,7 @@ impl Gateway {
         Route { gateway: self.id, peer: Some(SocketAddr::from(([127, 0, 0, 1], port))) }
     }
 
-    pub fn hear(&self, link: &LinkHandle, port: u16, packets: &[Vec<u8>]) {
+    pub fn hear(&self, link: &MetersHandle, port: u16, packets: &[Vec<u8>]) {
         for packet in packets {
             let heard = HeardPacket { route: self.route(port), bytes: packet.clone(), rssi_dbm: Some(-61) };
             assert!(link.hear(heard));

@@ -7,7 +7,7 @@ use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use crate::keys::{Kind, Stand, place, ring};
 use collector::event::{Event, UpdateState};
 use collector::image_digest::ImageDigest;
-use collector::link::{LinkError, LinkHandle};
+use collector::meters::{MetersHandle, RequestError};
 use collector::network::NetworkId;
 use collector::registry::Registry;
 use collector::service::{Config, Running};
@@ -158,7 +158,7 @@ async fn an_update_survives_a_service_that_begins_anew_at_any_moment(kind: Kind)
     let ended = update(&running, METER);
     assert_eq!((ended.state, ended.pieces, ended.of), (UpdateState::Runs, second.pieces(), second.pieces()));
     assert_eq!((ended.by.as_str(), ended.version, ended.refusal), ("me", 2, None));
-    assert_eq!(running.link().forget_update(METER.into()).await, Err(LinkError::NoUpdate(METER.into())));
+    assert_eq!(running.link().forget_update(METER.into()).await, Err(RequestError::NoUpdate(METER.into())));
     running.stop().await.expect("it stops well");
     // Nothing of it is kept with the meter.
     let running = start(&stand).await;
@@ -258,7 +258,7 @@ async fn a_meter_that_cannot_says_so() {
 }
 
 /// Makes a meter heard that never answers.
-fn hear(link: &LinkHandle, gateway: &Gateway, meter: &mut SimulatedMeter) {
+fn hear(link: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter) {
     let report = meter.report();
     gateway.hear(link, 1, &report);
     assert_eq!(meter.acknowledged(&gateway.next_acknowledgement(WITHIN).expect("stored")), meter.n);
@@ -284,12 +284,12 @@ async fn meter_with_new_keys_loses_the_update() {
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let second = image(1, 2, 300);
     let unknown = link.update(1.into(), digest(&second), "me").await;
-    assert_eq!(unknown, Err(LinkError::UnknownImage(digest(&second))));
+    assert_eq!(unknown, Err(RequestError::UnknownImage(digest(&second))));
     add(&running, &second).await;
     for meter in 1..=3 {
         link.update(meter.into(), digest(&second), "me").await.expect("begun");
     }
-    assert_eq!(link.update(9.into(), digest(&second), "me").await, Err(LinkError::UnknownMeter(9.into())));
+    assert_eq!(link.update(9.into(), digest(&second), "me").await, Err(RequestError::UnknownMeter(9.into())));
     for meter in [&mut rotated, &mut revoked, &mut later] {
         hear(link, &gateway, meter);
     }

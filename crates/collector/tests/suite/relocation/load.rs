@@ -3,7 +3,7 @@
 use super::{moved, open};
 use crate::link::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provisioned, reading};
-use collector::link::CommandRequest;
+use collector::meters::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
 use collector::store::{DatabaseUrl, Provisioned, Reader, Write};

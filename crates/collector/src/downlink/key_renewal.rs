@@ -2,11 +2,10 @@
 //! the meter's keys are. Nothing is sealed with a key before, and none goes while the meter may
 //! still have it.
 
-use super::pending::PendingCommit;
-use super::state::Link;
 use crate::clock;
 use crate::event::Event;
 use crate::fence::Fence;
+use crate::meters::{PartitionState, PendingCommit};
 use crate::partition::Slices;
 use crate::registry::{Registry, RegistryError};
 use crate::store::NewAction;
@@ -32,7 +31,7 @@ struct KeyJob {
 }
 
 /// The result of keeping keys.
-pub(super) struct KeyResult {
+pub(crate) struct KeyResult {
     asked: KeyJob,
     result: Result<(), RegistryError>,
 }
@@ -56,10 +55,10 @@ impl KeyWriter {
 
 /// The thread, which begins with the first key, and the queues to it and back. Dropping it waits
 /// until nothing is written any more.
-pub(super) struct KeyKeeper {
+pub(crate) struct KeyRenewal {
     asked: Option<Sender<KeyJob>>,
     /// Closed: the thread has ended.
-    pub(super) kept: Receiver<KeyResult>,
+    pub(crate) kept: Receiver<KeyResult>,
     ended: Arc<AtomicBool>,
     /// `None`: it has begun, or there are no keys to be kept.
     idle: Option<Box<KeeperThread>>,
@@ -87,25 +86,25 @@ impl KeeperThread {
     }
 }
 
-impl KeyKeeper {
+impl KeyRenewal {
     /// registry: `None`: there are no keys to be kept. fence: what they are written under; `None`:
     /// nobody else writes.
-    pub(super) fn new(
+    pub(crate) fn new(
         registry: Option<Registry>,
         (slices, fence): (Slices, Option<Arc<Fence>>),
-    ) -> KeyKeeper {
+    ) -> KeyRenewal {
         let (ended, thread) = (Arc::new(AtomicBool::new(false)), None);
         let Some(registry) = registry else {
-            return KeyKeeper { asked: None, kept: never(), ended, idle: None, thread };
+            return KeyRenewal { asked: None, kept: never(), ended, idle: None, thread };
         };
         let ((asked, asked_in), (kept_out, kept)) = (unbounded(), unbounded());
         let key_writer = KeyWriter { registry, slices, fence };
         let idle = Some(Box::new(KeeperThread { key_writer, asked: asked_in, kept: kept_out }));
-        KeyKeeper { asked: Some(asked), kept, ended, idle, thread }
+        KeyRenewal { asked: Some(asked), kept, ended, idle, thread }
     }
 
-    /// Returns whether somebody keeps it.
-    fn keep(&mut self, keys: KeyJob) -> bool {
+    /// Submits keys to the thread. Returns whether somebody keeps them.
+    fn submit(&mut self, keys: KeyJob) -> bool {
         if let Some(idle) = self.idle.take() {
             let is_over = self.ended.clone();
             let thread = std::thread::Builder::new().name("keys".to_owned());
@@ -116,68 +115,49 @@ impl KeyKeeper {
         }
         self.asked.as_ref().is_some_and(|asked| asked.send(keys).is_ok())
     }
-}
 
-impl KeyKeeper {
-    /// Stops the thread: it drops keys that wait, and finishes the one that is being written.
-    fn stop(&mut self) {
-        self.ended.store(true, Ordering::SeqCst);
-        (self.asked, self.idle) = (None, None);
-        if let Some(thread) = self.thread.take() {
-            // One that panicked has said so.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for KeyKeeper {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-impl Link {
     /// Has a meter's new keys kept, unless they are being kept, or are to be tried again later.
-    pub(super) fn keep_keys(&mut self, record: Box<MeterRecord>) {
+    pub(super) fn keep(&mut self, state: &mut PartitionState, record: Box<MeterRecord>) {
         let meter = record.setup.meter;
-        if self.fence.as_ref().is_some_and(|fence| !fence.holds()) {
-            return self.fenced();
+        if !state.lease.may_send() {
+            return;
         }
-        let Some(saved) = self.collector.saved_keys(meter).cloned() else { return };
-        let Some(known) = self.meters.get_mut(&meter) else { return };
+        let Some(saved) = state.meters.engine.saved_keys(meter).cloned() else { return };
+        let Some(known) = state.meters.get_mut(meter) else { return };
         let epoch = known.epoch;
         let keys = &mut known.active().keys;
         if keys.is_asked || keys.again_at.is_some_and(|at| clock::now() < at) {
             return;
         }
         let before = [&[saved], &keys.tried[..]].concat();
-        keys.is_asked = self.key_keeper.keep(KeyJob { epoch, before, record });
+        keys.is_asked = self.submit(KeyJob { epoch, before, record });
         // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is
         // gained by asking at once.
         keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 
     /// Goes on with keys that are durable, or are to be tried again.
-    pub(super) fn on_keys_kept(
+    pub(crate) fn on_kept(
         &mut self,
+        state: &mut PartitionState,
         KeyResult { asked: KeyJob { epoch, before, record }, result }: KeyResult,
     ) {
         let meter = record.setup.meter;
-        let named = self.global(meter);
-        self.check_due = true;
+        let named = state.global(meter);
+        state.check_due = true;
         // It was rotated or revoked meanwhile: that says nothing of the keys that it has now.
-        let Some(known) = self.meters.get_mut(&meter).filter(|known| known.epoch == epoch) else { return };
+        let Some(known) = state.meters.get_of_epoch(meter, epoch) else { return };
         let keys = &mut known.active().keys;
         keys.is_asked = false;
         match result {
             Ok(()) => {
                 (keys.tried, keys.failures) = (Vec::new(), 0);
-                self.collector.confirm_keys(&record);
+                state.meters.engine.confirm_keys(&record);
                 if before.first().is_some_and(|before| before.epoch() < record.keys.epoch()) {
-                    self.renewed(&record);
+                    on_renewed(state, &record);
                 }
             }
-            Err(RegistryError::LeaseOver) => self.fenced(),
+            Err(RegistryError::LeaseOver) => state.lease.on_fenced(),
             Err(error) => {
                 tracing::error!(meter = %named, "a renewed key was not kept, and is not used: {error}");
                 // Nothing was written; or that is not known, as where the database's answer was
@@ -193,37 +173,53 @@ impl Link {
     }
 
     /// Keeps no more keys, and goes on with those that were kept.
-    pub(super) fn stop_keeping_keys(&mut self) {
-        self.key_keeper.stop();
-        while let Ok(kept) = self.key_keeper.kept.try_recv() {
-            self.on_keys_kept(kept);
+    pub(crate) fn stop(&mut self, state: &mut PartitionState) {
+        self.stop_thread();
+        while let Ok(kept) = self.kept.try_recv() {
+            self.on_kept(state, kept);
         }
     }
 
-    /// The meter has the next key, and the one before is no more.
-    fn renewed(&mut self, record: &MeterRecord) {
-        let (meter, epoch) = (self.global(record.setup.meter), record.keys.epoch());
-        let what = format!("renewed the key of meter {meter}: epoch {epoch}");
-        tracing::info!(%meter, epoch, "a key was renewed");
-        let action = NewAction { at_ms: self.now_ms, who: "collector".to_owned(), what };
-        self.store(PendingCommit::Action(action));
-        // When that was.
-        self.store_state(record.setup.meter);
-        self.publish(Event::Meter { meter });
+    /// Stops the thread: it drops keys that wait, and finishes the one that is being written.
+    fn stop_thread(&mut self) {
+        self.ended.store(true, Ordering::SeqCst);
+        (self.asked, self.idle) = (None, None);
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
     }
+}
+
+impl Drop for KeyRenewal {
+    fn drop(&mut self) {
+        self.stop_thread();
+    }
+}
+
+/// Records that a meter has the next key, and the one before is no more.
+fn on_renewed(state: &mut PartitionState, record: &MeterRecord) {
+    let (meter, epoch) = (state.global(record.setup.meter), record.keys.epoch());
+    let what = format!("renewed the key of meter {meter}: epoch {epoch}");
+    tracing::info!(%meter, epoch, "a key was renewed");
+    let action = NewAction { at_ms: state.now_ms, who: "collector".to_owned(), what };
+    state.store(PendingCommit::Action(action));
+    // When that was.
+    state.store_state(record.setup.meter);
+    state.publish(Event::Meter { meter });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::{BootTime, simulated};
+    use crate::downlink::Images;
     use crate::gateway::{HeardPacket, Route};
-    use crate::link::handle::Inputs;
-    use crate::link::pending::Submission;
-    use crate::link::{Beginning, Images, LinkHandle, Parts, link};
+    use crate::meters::{Inputs, KnownMeter, MetersHandle, Submission};
     use crate::network::NetworkId;
     use crate::partition::Partition;
     use crate::registry::{AfterWrongPin, CounterFloor, KeyRing, KeyStore, make_kek};
+    use crate::session::{Beginning, PartitionSession, Parts};
     use crate::store::{DatabaseUrl, Options, Reader, Sharing, Store, StoredMeter, Write};
     use crate::writer::{Job, Jobs};
     use rand::SeedableRng;
@@ -238,11 +234,11 @@ mod tests {
     const METER: u16 = 7;
     const SUITE: Suite = Suite::Aes256GcmRekeyed;
 
-    /// The link of a worker with one meter that has the next key, and a keeper that the test is.
+    /// The session of a worker with one meter that has the next key, and a keeper that the test is.
     struct Stand {
-        link: Link,
+        session: PartitionSession,
         inputs: Inputs,
-        handle: LinkHandle,
+        handle: MetersHandle,
         asked: Receiver<KeyJob>,
         began: Instant,
         /// The meter's, with the next key.
@@ -276,7 +272,7 @@ mod tests {
             };
             let began = Instant::now();
             simulated::set(began, 1_800_000_000_000);
-            let (handle, (jobs, jobs_in)) = (LinkHandle::new(Slices::ONE), Jobs::without_thread());
+            let (handle, (jobs, jobs_in)) = (MetersHandle::new(Slices::ONE), Jobs::without_thread());
             let half = record.keys.clone();
             let beginning = Beginning::of_stored(
                 Partition::FIRST,
@@ -300,10 +296,10 @@ mod tests {
                 rng: StdRng::seed_from_u64(2),
             };
             let inputs = handle.open(Partition::FIRST);
-            let mut link = link(beginning, parts, &handle).expect("no thread");
+            let mut session = PartitionSession::new(beginning, parts, &handle).expect("no thread");
             let (asked_out, asked) = unbounded();
-            link.key_keeper.asked = Some(asked_out);
-            Stand { link, inputs, handle, asked, began, provision, collector, half, _jobs: jobs_in }
+            session.downlink.keys.asked = Some(asked_out);
+            Stand { session, inputs, handle, asked, began, provision, collector, half, _jobs: jobs_in }
         }
 
         /// A report that is sealed with the next key.
@@ -326,7 +322,7 @@ mod tests {
         }
 
         fn step(&mut self) -> Option<KeyJob> {
-            assert!(!self.link.step(None, &self.inputs));
+            assert!(!self.session.step(None, &self.inputs));
             self.asked.try_recv().ok()
         }
 
@@ -338,7 +334,10 @@ mod tests {
 
         fn failed(&mut self, asked: KeyJob) {
             let error = RegistryError::Bad { path: "keys".into(), problem: "full".to_owned() };
-            self.link.on_keys_kept(KeyResult { asked, result: Err(error) });
+            self.session
+                .downlink
+                .keys
+                .on_kept(&mut self.session.state, KeyResult { asked, result: Err(error) });
         }
     }
 
@@ -361,7 +360,7 @@ mod tests {
                 stand.failed(asked);
             } else {
                 assert!(
-                    stand.link.wait()
+                    stand.session.wait()
                         <= Duration::from_millis(2001).saturating_sub(Duration::from_millis(since_ms))
                 );
             }
@@ -370,27 +369,27 @@ mod tests {
         let asked = stand.at(Duration::from_millis(6100)).expect("it is tried again");
         // The same once, however often it failed.
         assert!(asked.before == [stand.half.clone(), next]);
-        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
-        assert_eq!(stand.link.collector.saved_keys(METER), None);
+        stand.session.downlink.keys.on_kept(&mut stand.session.state, KeyResult { asked, result: Ok(()) });
+        assert_eq!(stand.session.state.meters.engine.saved_keys(METER), None);
         let is_told = |write: &Write| matches!(write, Write::Action(action) if action.who == "collector");
-        assert_eq!(stand.link.store_queue.writes.iter().filter(|write| is_told(write)).count(), 1);
+        assert_eq!(stand.session.state.store_queue.writes.iter().filter(|write| is_told(write)).count(), 1);
         assert!(stand.step().is_none());
     }
 
     #[test]
-    fn link_without_key_keeper_continues_and_asks_rarely() {
+    fn session_without_key_keeper_continues_and_asks_rarely() {
         let mut stand = Stand::new();
-        stand.link.key_keeper.asked = None;
+        stand.session.downlink.keys.asked = None;
         stand.hear(1);
         for _ in 0..3 {
             assert!(stand.step().is_none());
         }
-        assert!(stand.link.wait() > Duration::from_millis(900), "{:?}", stand.link.wait());
+        assert!(stand.session.wait() > Duration::from_millis(900), "{:?}", stand.session.wait());
     }
 
-    /// The rotation is on its way; a lease that is over ends the link.
+    /// The rotation is on its way; a lease that is over ends the session.
     #[test]
-    fn keys_that_were_rotated_meanwhile_do_not_end_the_link() {
+    fn keys_rotated_meanwhile_do_not_end_the_session() {
         for (error, ends) in [
             (RegistryError::OtherKeys(METER.into()), false),
             (RegistryError::Unknown(METER.into()), false),
@@ -400,8 +399,12 @@ mod tests {
             stand.hear(1);
             let asked = stand.step().expect("it has shown its key");
             let what = error.to_string();
-            stand.link.on_keys_kept(KeyResult { asked, result: Err(error) });
-            assert_eq!(stand.link.ended, ends, "{what}");
+            stand
+                .session
+                .downlink
+                .keys
+                .on_kept(&mut stand.session.state, KeyResult { asked, result: Err(error) });
+            assert_eq!(stand.session.state.lease.is_over(), ends, "{what}");
         }
     }
 
@@ -416,16 +419,16 @@ mod tests {
             &mut StdRng::seed_from_u64(4),
         )
         .record();
-        stand.link.collector.remove(METER);
+        stand.session.state.meters.engine.remove(METER);
         let state = MeterState::new(&record);
-        stand.link.collector.add(record, state).expect("removed");
-        let mut known = crate::link::meter_state::MeterLinkState::new(2, 10);
+        stand.session.state.meters.engine.add(record, state).expect("removed");
+        let mut known = KnownMeter::new(2, 10);
         known.active().keys.is_asked = true;
-        stand.link.meters.insert(METER, known);
-        stand.link.on_keys_kept(KeyResult { asked, result: Ok(()) });
-        let keys = &stand.link.meters[&METER].activity().keys;
-        assert!(keys.is_asked && stand.link.store_queue.writes.is_empty());
-        assert_eq!(stand.link.collector.saved_keys(METER), None);
+        stand.session.state.meters.known.insert(METER, known);
+        stand.session.downlink.keys.on_kept(&mut stand.session.state, KeyResult { asked, result: Ok(()) });
+        let keys = &stand.session.state.meters.known[&METER].activity().keys;
+        assert!(keys.is_asked && stand.session.state.store_queue.writes.is_empty());
+        assert_eq!(stand.session.state.meters.engine.saved_keys(METER), None);
     }
 
     /// Nobody followed it yet, so that the database would take it.

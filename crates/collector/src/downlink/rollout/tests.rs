@@ -1,27 +1,28 @@
 //! The turns of updates, with a simulated clock; the test is the store and the meters.
 
-use super::super::meter_state::LastHeard;
-use super::super::pending::Submission;
 use super::*;
 use crate::clock::simulated;
 use crate::gateway::{GatewayId, Route};
-use crate::link::{Beginning, LinkHandle, Parts, link};
+use crate::meters::{
+    KnownMeter, LastHeard, MeterTable, MetersHandle, PartitionLease, StoreQueue, Submission,
+};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::CounterFloor;
-use crate::store::{StoredMeter, Write};
+use crate::store::Write;
 use crate::writer::{Job, Jobs};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;
-use wire::meter::{Identity, MeterState, Policy, Provision, Setup, Suite};
+use wire::meter::{Collector, Identity, MeterState, Policy, Provision, Setup, Suite};
 
 const BEGAN_MS: i64 = 1_800_000_000_000;
 /// Longer than a silence that is told.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Stand {
-    link: Link,
+    state: PartitionState,
+    rollout: Rollout,
     began: Instant,
     image: Image,
     _jobs: Receiver<Job<Submission>>,
@@ -39,7 +40,7 @@ fn image(address: u32) -> Image {
 }
 
 impl Stand {
-    /// A link with meters 1, 2 and so on.
+    /// A partition with meters 1, 2 and so on.
     fn new(suites: &[Suite]) -> Stand {
         Stand::with(suites, None)
     }
@@ -49,7 +50,9 @@ impl Stand {
         let image = image(0x2000);
         let rng = &mut StdRng::seed_from_u64(1);
         let collector = Identity::generate(rng);
-        let meters = (1..).zip(suites).map(|(meter, suite)| {
+        let mut engine = Collector::new(collector.clone(), Policy::default());
+        let mut known = BTreeMap::new();
+        for (meter, suite) in (1..).zip(suites) {
             let setup = Setup { suite: *suite, ..Setup::usual(meter) };
             let record = Provision::generate(setup, collector.public(), rng).record();
             let mut state = serde_json::to_value(MeterState::new(&record)).expect("JSON");
@@ -57,41 +60,25 @@ impl Stand {
                 let digest = image.digest();
                 state["update"] = json!({"digest": digest, "version": 2, "restarted": true, "end": null});
             }
-            let stored = StoredMeter {
-                meter,
-                epoch: 1,
-                state: serde_json::from_value(state).expect("a state"),
-                interval_s: 10,
-                last_heard_ms: None,
-                revoked_ms: None,
-                public: Some(record.public.to_bytes()),
-            };
-            (record, stored)
-        });
-        let meters = meters.collect();
+            engine.add(record, serde_json::from_value(state).expect("a state")).expect("a meter");
+            known.insert(meter, KnownMeter::new(1, 10));
+        }
         let began = Instant::now();
         simulated::set(began, BEGAN_MS);
-        let (handle, (jobs, jobs_in)) = (LinkHandle::new(Slices::ONE), Jobs::without_thread());
-        let beginning =
-            Beginning::of_stored(Partition::FIRST, (collector, Policy::default()), meters, Vec::new());
-        let parts = Parts {
-            done: jobs.begin(Partition::FIRST, CounterFloor::nowhere()),
-            jobs: Arc::new(jobs),
-            verifiers: 0,
-            auto_require_sealed: false,
-            unknown_meters: None,
-            images: Arc::new(Images::none()),
-            fence: None,
-            registry: None,
-            rng: StdRng::seed_from_u64(2),
-        };
-        let link = link(beginning, parts, &handle).expect("no thread");
-        Stand { link, began, image, _jobs: jobs_in }
+        let (handle, (jobs, jobs_in)) = (MetersHandle::new(Slices::ONE), Jobs::without_thread());
+        let done = jobs.begin(Partition::FIRST, CounterFloor::nowhere());
+        let state = PartitionState::new(
+            PartitionLease::new(Partition::FIRST, Slices::ONE, None),
+            MeterTable::new(NetworkId::DEFAULT, engine, known, HashMap::new(), false),
+            StoreQueue::new(Arc::new(jobs), done),
+            handle.outlets.clone(),
+        );
+        Stand { state, rollout: Rollout::new(Arc::new(Images::none())), began, image, _jobs: jobs_in }
     }
 
     fn at(&mut self, since: Duration) {
         simulated::set(self.began + since, BEGAN_MS + since.as_millis() as i64);
-        self.link.now_ms = clock::unix_ms();
+        self.state.update_time();
     }
 
     /// It is asked for, and the store has it.
@@ -102,7 +89,7 @@ impl Stand {
     fn begun_as(&mut self, meter: MeterId, state: UpdateState) {
         let created_ms = BEGAN_MS + i64::from(meter);
         let digest = ImageDigest(*self.image.digest());
-        self.link.on_update_begun(UpdateRecord {
+        let record = UpdateRecord {
             meter: NetworkId::DEFAULT.meter(meter),
             image: digest,
             asked: digest,
@@ -114,40 +101,41 @@ impl Stand {
             by: "me".to_owned(),
             created_ms,
             changed_ms: created_ms,
-        });
+        };
+        self.rollout.on_begun(&mut self.state, record);
     }
 
     fn hear(&mut self, meter: MeterId) {
-        let known = self.link.meters.get_mut(&meter).expect("it is there");
+        let known = self.state.meters.get_mut(meter).expect("it is there");
         known.heard = Some(LastHeard { at_ms: 0, silence_from: clock::now() });
         known.active().route = Some(Route { gateway: GatewayId::of(0), peer: None });
     }
 
     /// As each second, with what was wanted found.
     fn tick(&mut self) {
-        self.link.advance_updates(clock::now());
-        self.link.check_updates();
-        let wanted: Vec<Wanted> = self.link.updates.asked.keys().copied().collect();
+        self.rollout.advance(&mut self.state, clock::now());
+        self.rollout.check(&mut self.state);
+        let wanted: Vec<Wanted> = self.rollout.asked.keys().copied().collect();
         for wanted in wanted {
             let image = match wanted {
                 Wanted::Image(_) => Some(self.image.clone()),
                 Wanted::ForOtherSlot(_) => None,
             };
-            self.link.on_image(Found { wanted, image: Ok(image) });
+            self.rollout.on_image(&mut self.state, Found { wanted, image: Ok(image) });
         }
-        self.link.check_updates();
+        self.rollout.check(&mut self.state);
     }
 
     /// Those that are sent something, or asked.
     fn under_way(&self) -> Vec<MeterId> {
-        self.link.updates.begun.iter().copied().collect()
+        self.rollout.begun.iter().copied().collect()
     }
 
     /// Returns the progress that the store got since the last call.
     fn told(&mut self) -> Vec<(MeterId, UpdateState, u16)> {
-        self.link.store_queue.submitted.clear();
+        self.state.store_queue.submitted.clear();
         let told =
-            std::mem::take(&mut self.link.store_queue.writes).into_iter().filter_map(|write| match write {
+            std::mem::take(&mut self.state.store_queue.writes).into_iter().filter_map(|write| match write {
                 Write::UpdateProgress(progress) => {
                     Some((progress.meter.meter, progress.state, progress.pieces))
                 }
@@ -157,10 +145,10 @@ impl Stand {
     }
 
     fn set(&mut self, meter: MeterId, state: UpdateState, pieces: u16) {
-        let update = self.link.updates.open.get_mut(&meter).expect("it is not over");
+        let update = self.rollout.open.get_mut(&meter).expect("it is not over");
         (update.record.state, update.record.pieces) = (state, pieces);
-        self.link.updates.changed.insert(meter);
-        self.link.updates.look = true;
+        self.rollout.changed.insert(meter);
+        self.rollout.look = true;
     }
 }
 
@@ -180,11 +168,11 @@ fn eight_at_once_in_the_order_in_which_they_were_asked_for() {
     let begun = [3, 4, 6, 7, 8, 9, 10, 11].map(|meter| (meter, UpdateState::Asking, 0));
     assert_eq!(stand.told(), begun);
     // A finished update leaves room.
-    stand.link.withdraw_update(11, None);
+    stand.rollout.withdraw(&mut stand.state, 11, None);
     stand.hear(12);
     stand.tick();
     assert_eq!(stand.under_way(), [3, 4, 5, 6, 7, 8, 9, 10, 12]);
-    assert!(stand.link.collector.update_progress(11).is_none());
+    assert!(stand.state.meters.engine.update_progress(11).is_none());
     let told = stand.told();
     assert!(
         told.contains(&(11, UpdateState::Withdrawn, 0)) && !told.iter().any(|told| told.0 == 1),
@@ -207,7 +195,7 @@ fn silent_meter_waits_again_and_one_trying_the_image_does_not() {
     assert_eq!(stand.under_way(), [2, 3]);
     assert_eq!(stand.told(), [(1, UpdateState::Waiting, 0), (2, UpdateState::Trying, 18)]);
     assert_eq!(
-        stand.link.collector.update_progress(1).expect("its state has it").stage,
+        stand.state.meters.engine.update_progress(1).expect("its state has it").stage,
         UpdateStage::NeedsImage
     );
     stand.hear(1);
@@ -241,7 +229,7 @@ fn stalled_meter_waits_behind_others() {
     hear_all(&mut stand);
     stand.tick();
     assert_eq!(stand.under_way(), [1, 2, 3, 4, 5, 6, 7, 8], "nobody else waits");
-    stand.link.updates.open.get_mut(&5).expect("it is not over").went_on_at = clock::now();
+    stand.rollout.open.get_mut(&5).expect("it is not over").went_on_at = clock::now();
     stand.begun(9);
     stand.tick();
     assert_eq!(stand.under_way(), [1, 2, 3, 4, 5, 6, 7, 9], "the last one has no room");
@@ -260,22 +248,22 @@ fn missing_image_is_waited_for_and_blocks_none() {
     stand.begun(10);
     (1..=10).for_each(|meter| stand.hear(meter));
     let found_one = |stand: &mut Stand| {
-        stand.link.advance_updates(clock::now());
-        stand.link.check_updates();
-        let wanted: Vec<Wanted> = stand.link.updates.asked.keys().copied().collect();
+        stand.rollout.advance(&mut stand.state, clock::now());
+        stand.rollout.check(&mut stand.state);
+        let wanted: Vec<Wanted> = stand.rollout.asked.keys().copied().collect();
         let own = Wanted::Image(ImageDigest(*stand.image.digest()));
         for wanted in &wanted {
             let image = (*wanted == own).then(|| stand.image.clone());
-            stand.link.on_image(Found { wanted: *wanted, image: Ok(image) });
+            stand.rollout.on_image(&mut stand.state, Found { wanted: *wanted, image: Ok(image) });
         }
-        stand.link.check_updates();
+        stand.rollout.check(&mut stand.state);
         wanted.len()
     };
     assert_eq!((found_one(&mut stand), stand.under_way()), (2, vec![10]));
     // It is not asked for all the time.
     stand.at(Duration::from_secs(5));
     assert_eq!(found_one(&mut stand), 1);
-    assert_eq!(stand.link.updates.asked.len(), 1);
+    assert_eq!(stand.rollout.asked.len(), 1);
     stand.at(ASKED_EVERY);
     stand.image = image(0x6000);
     assert_eq!(found_one(&mut stand), 1);
@@ -292,7 +280,7 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     let tell = |stand: &mut Stand, since_ms: u64, pieces: u16| {
         stand.at(Duration::from_millis(since_ms));
         stand.set(1, UpdateState::Sending, pieces);
-        stand.link.tell_of_updates(clock::now());
+        stand.rollout.submit_progress(&mut stand.state, clock::now());
         stand.told().last().map(|told| told.2)
     };
     assert_eq!(tell(&mut stand, 100, 1), Some(1), "another state");
@@ -302,17 +290,17 @@ fn pieces_are_told_now_and_then_and_each_state_at_once() {
     assert_eq!(tell(&mut stand, 10_000, 9), None);
     // Unreported progress is reported when it is time, though nothing comes.
     stand.at(Duration::from_millis(10_100));
-    stand.link.tell_of_updates(clock::now());
+    stand.rollout.submit_progress(&mut stand.state, clock::now());
     assert_eq!(stand.told(), [(1, UpdateState::Sending, 9)]);
     // While nothing can be stored nothing is gathered, and then the last of it is told; an end is
     // kept.
-    stand.link.store_queue.paused_until = Some(clock::now());
+    stand.state.store_queue.paused_until = Some(clock::now());
     assert_eq!(tell(&mut stand, 20_000, 10), None);
-    stand.link.store_queue.paused_until = None;
+    stand.state.store_queue.paused_until = None;
     assert_eq!(tell(&mut stand, 20_001, 11), Some(11));
-    stand.link.store_queue.paused_until = Some(clock::now());
-    stand.link.withdraw_update(1, None);
-    let kept = &stand.link.store_queue.waiting;
+    stand.state.store_queue.paused_until = Some(clock::now());
+    stand.rollout.withdraw(&mut stand.state, 1, None);
+    let kept = &stand.state.store_queue.waiting;
     let is_end = |submitted: &Submission| matches!(&submitted.pending, PendingCommit::UpdateProgress { progress, .. } if progress.state == UpdateState::Withdrawn);
     assert_eq!(kept.iter().filter(|submitted| is_end(submitted)).count(), 1);
 }

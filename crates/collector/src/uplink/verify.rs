@@ -1,7 +1,7 @@
-//! The verifiers: threads that open what takes curves.
+//! Step 3: AES is opened here; messages with curves go to the verifiers, which are threads.
 
-use super::receipt::Receipts;
-use crate::gateway::Route;
+use super::receive::Origin;
+use crate::meters::PartitionState;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,30 +14,23 @@ const MESSAGES_MAX: usize = 4096;
 /// Messages of one gateway among them, at most.
 const GATEWAY_MESSAGES_MAX: usize = MESSAGES_MAX / 4;
 
-/// The route and time of a message's last packet, with the receipts of all its packets.
-#[derive(Debug)]
-pub(super) struct Origin {
-    pub(super) route: Route,
-    pub(super) rssi_dbm: Option<i8>,
-    /// Unix ms.
-    pub(super) heard_ms: i64,
-    /// The lowest byte of the message's number, as the packet says it.
-    pub(super) number_lsb: u8,
-    pub(super) receipts: Receipts,
-}
+/// Messages of one meter that are with the verifiers at most: the rest of them are others'.
+const OPENING_MAX: u8 = 2;
 
 /// The threads, one a core, and the queues to them and back. They end when the queue to them is
 /// gone.
-pub(super) struct Verifiers {
+pub(crate) struct Verifiers {
     sealed: Sender<(SealedMessage, Origin)>,
-    pub(super) opened: Receiver<(OpenedMessage, Origin)>,
+    pub(crate) opened: Receiver<(OpenedMessage, Origin)>,
     threads: Vec<JoinHandle<()>>,
-    /// The number of messages of each gateway that wait or are being opened, by its number.
+    /// The number of messages that wait or are being opened.
+    opening: usize,
+    /// The same of each gateway, by its number.
     by_gateway: HashMap<u32, usize>,
 }
 
 impl Verifiers {
-    pub(super) fn start(count: usize) -> std::io::Result<Verifiers> {
+    pub(crate) fn start(count: usize) -> std::io::Result<Verifiers> {
         let (sealed, sealed_in) = bounded::<(SealedMessage, Origin)>(MESSAGES_MAX);
         let (opened_out, opened) = unbounded();
         let start = |number| {
@@ -51,11 +44,43 @@ impl Verifiers {
             })
         };
         let threads = (0..count).map(start).collect::<Result<_, _>>()?;
-        Ok(Verifiers { sealed, opened, threads, by_gateway: HashMap::new() })
+        Ok(Verifiers { sealed, opened, threads, opening: 0, by_gateway: HashMap::new() })
+    }
+
+    /// Gives a message to the verifiers, or drops it. The meter sends a dropped one again. If a
+    /// queue delivered it again, too, the flood would grow.
+    pub(super) fn verify(&mut self, state: &mut PartitionState, message: SealedMessage, origin: Origin) {
+        let Some(known) = state.meters.get_mut(message.meter()) else { return origin.receipts.done() };
+        let known = known.active();
+        if known.opening >= OPENING_MAX {
+            state.counted.dropped_messages += 1;
+            return origin.receipts.done();
+        }
+        if let Err(origin) = self.open(message, origin) {
+            state.counted.dropped_messages += 1;
+            return origin.receipts.done();
+        }
+        known.opening += 1;
+        self.opening += 1;
+    }
+
+    /// Records that a message came back.
+    pub(super) fn on_opened(&mut self, state: &mut PartitionState, message: &OpenedMessage, origin: &Origin) {
+        self.opening -= 1;
+        self.release(origin);
+        if let Some(known) = state.meters.get_mut(message.meter()) {
+            let opening = &mut known.active().opening;
+            *opening = opening.saturating_sub(1);
+        }
+    }
+
+    /// Returns the number of messages that wait or are being opened.
+    pub(crate) fn opening(&self) -> usize {
+        self.opening
     }
 
     /// Queues a message; returns its origin if there is no room.
-    pub(super) fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
+    fn open(&mut self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
         let of_gateway = self.by_gateway.entry(origin.route.gateway.number).or_default();
         if *of_gateway >= GATEWAY_MESSAGES_MAX {
             return Err(origin);
@@ -63,13 +88,13 @@ impl Verifiers {
         *of_gateway += 1;
         self.sealed.try_send((message, origin)).map_err(|refused| {
             let (TrySendError::Full((_, origin)) | TrySendError::Disconnected((_, origin))) = refused;
-            self.is_opened(&origin);
+            self.release(&origin);
             origin
         })
     }
 
-    /// A message came back.
-    pub(super) fn is_opened(&mut self, origin: &Origin) {
+    /// Frees the room of a message.
+    fn release(&mut self, origin: &Origin) {
         if let Entry::Occupied(mut of_gateway) = self.by_gateway.entry(origin.route.gateway.number) {
             *of_gateway.get_mut() -= 1;
             if *of_gateway.get() == 0 {
@@ -78,7 +103,7 @@ impl Verifiers {
         }
     }
 
-    pub(super) fn stop(self) {
+    pub(crate) fn stop(self) {
         drop(self.sealed);
         for thread in self.threads {
             // One that panicked has said so.
@@ -90,7 +115,8 @@ impl Verifiers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::GatewayId;
+    use crate::gateway::{GatewayId, Route};
+    use crate::meters::Receipts;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use wire::meter::{

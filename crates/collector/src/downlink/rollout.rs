@@ -1,14 +1,11 @@
-//! Updates of meters' firmware: which meters are sent their image now, which wait, and what the
-//! store is told of it. How a meter takes an image is `wire::meter::Collector`'s.
+//! Rollout of firmware: which meters are sent their image now, which wait, and the progress that the
+//! store gets. `wire::meter::Collector` gives a meter its image.
 
-use super::command::LinkError;
-use super::handle::Answer;
 use super::images::{Found, Images, Wanted};
-use super::pending::PendingCommit;
-use super::state::Link;
 use crate::clock;
 use crate::event::{Event, UpdateState};
 use crate::image_digest::ImageDigest;
+use crate::meters::{Answer, PartitionState, PendingCommit, RequestError};
 use crate::store::{NewUpdate, UpdateProgress, UpdateRecord};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -29,10 +26,10 @@ const TOLD_EVERY: Duration = Duration::from_secs(5);
 const ASKED_EVERY: Duration = Duration::from_secs(10);
 
 /// The updates that are not over.
-pub(super) struct Updates {
+pub(crate) struct Rollout {
     images: Arc<Images>,
     /// The images that were found.
-    pub(super) found: Receiver<Found>,
+    pub(crate) found: Receiver<Found>,
     found_out: Sender<Found>,
     /// When what is not at hand was asked for last.
     asked: HashMap<Wanted, Instant>,
@@ -68,10 +65,10 @@ impl OpenUpdate {
     }
 }
 
-impl Updates {
-    pub(super) fn new(images: Arc<Images>) -> Updates {
+impl Rollout {
+    pub(crate) fn new(images: Arc<Images>) -> Rollout {
         let (found_out, found) = unbounded();
-        Updates {
+        Rollout {
             images,
             found,
             found_out,
@@ -87,9 +84,9 @@ impl Updates {
         }
     }
 
-    /// One that the store has. It waits for its turn; where the meter had all of the image, it is
-    /// gone on with at once.
-    fn open(&mut self, record: UpdateRecord) {
+    /// Adds an update that the store has. It waits for its turn; if the meter had all of the image,
+    /// it goes on at once.
+    fn add(&mut self, record: UpdateRecord) {
         let (now, meter, turn) = (clock::now(), record.meter.meter, self.take_turn());
         let told = (record.image, record.state, record.pieces);
         let mut update = OpenUpdate { record, turn, told, told_at: now, went_on_at: now };
@@ -105,7 +102,7 @@ impl Updates {
         self.look = true;
     }
 
-    fn close(&mut self, meter: MeterId) -> Option<UpdateRecord> {
+    fn remove(&mut self, meter: MeterId) -> Option<UpdateRecord> {
         let update = self.open.remove(&meter)?;
         self.waiting.remove(&update.turn);
         self.begun.remove(&meter);
@@ -114,7 +111,7 @@ impl Updates {
         Some(update.record)
     }
 
-    /// It waits, behind all others.
+    /// Lets an update wait, behind all others.
     fn put_back(&mut self, meter: MeterId) {
         let turn = self.take_turn();
         if let Some(update) = self.open.get_mut(&meter) {
@@ -146,38 +143,42 @@ impl Updates {
             self.images.ask(wanted, &self.found_out);
         }
     }
-}
 
-impl Link {
     /// Goes on with the updates that the store has as not over; not with those of meters that have
     /// other keys since.
-    pub(super) fn resume_updates(&mut self, updates: Vec<UpdateRecord>, with_new_keys: &HashSet<MeterId>) {
+    pub(crate) fn resume(
+        &mut self,
+        state: &mut PartitionState,
+        updates: Vec<UpdateRecord>,
+        with_new_keys: &HashSet<MeterId>,
+    ) {
         for record in updates {
             let meter = record.meter.meter;
-            if self.meters.contains_key(&meter) && !with_new_keys.contains(&meter) {
-                self.updates.open(record);
+            if state.meters.contains(meter) && !with_new_keys.contains(&meter) {
+                self.add(record);
             } else {
-                self.update_over(record, UpdateState::Withdrawn, None, None);
+                end(state, record, UpdateState::Withdrawn, None, None);
             }
         }
     }
 
-    /// A meter is to have an image.
-    pub(super) fn update(
+    /// Begins an update of a meter, and answers when it is durable.
+    pub(crate) fn begin(
         &mut self,
+        state: &mut PartitionState,
         meter: MeterId,
         image: ImageDigest,
         by: String,
-        answer: Answer<Result<i64, LinkError>>,
+        answer: Answer<Result<i64, RequestError>>,
     ) {
-        let global = self.global(meter);
+        let global = state.global(meter);
         let same = |update: &OpenUpdate| image == update.record.image || image == update.record.asked;
-        let refused = if !self.meters.contains_key(&meter) {
-            Some(Err(LinkError::UnknownMeter(global)))
-        } else if self.updates.open.get(&meter).is_some_and(same) {
+        let refused = if !state.meters.contains(meter) {
+            Some(Err(RequestError::UnknownMeter(global)))
+        } else if self.open.get(&meter).is_some_and(same) {
             Some(Ok(0))
-        } else if self.store_queue.is_paused() {
-            Some(Err(LinkError::Store("the last transaction failed".into())))
+        } else if state.store_queue.is_paused() {
+            Some(Err(RequestError::Store("the last transaction failed".into())))
         } else {
             None
         };
@@ -185,90 +186,83 @@ impl Link {
             drop(answer.send(refused));
             return;
         }
-        let created_ms = self.now_ms.max(self.updates.created_ms + 1);
-        self.updates.created_ms = created_ms;
+        let created_ms = state.now_ms.max(self.created_ms + 1);
+        self.created_ms = created_ms;
         let update = NewUpdate { meter: global, image, by, created_ms };
-        self.store(PendingCommit::Update { update, answer: Some(answer) });
+        state.store(PendingCommit::Update { update, answer: Some(answer) });
     }
 
-    /// The store has it.
-    pub(super) fn on_update_begun(&mut self, record: UpdateRecord) {
+    /// Goes on with an update that the store has.
+    pub(crate) fn on_begun(&mut self, state: &mut PartitionState, record: UpdateRecord) {
         let meter = record.meter.meter;
-        self.forget_update(meter);
-        if self.meters.contains_key(&meter) {
-            self.publish(Event::Update { meter: record.meter });
-            self.updates.open(record);
+        self.forget(state, meter);
+        if state.meters.contains(meter) {
+            state.publish(Event::Update { meter: record.meter });
+            self.add(record);
         } else {
             // It was revoked, or gets other keys.
-            self.update_over(record, UpdateState::Withdrawn, None, None);
+            end(state, record, UpdateState::Withdrawn, None, None);
         }
     }
 
     /// Takes back a stored update that another one replaced, or that somebody else ended.
-    pub(super) fn update_replaced(&mut self, meter: MeterId, created_ms: i64) {
+    pub(crate) fn on_replaced(&mut self, state: &mut PartitionState, meter: MeterId, created_ms: i64) {
         let is_it = |update: &OpenUpdate| update.record.created_ms == created_ms;
-        if self.updates.open.get(&meter).is_some_and(is_it) {
-            self.forget_update(meter);
+        if self.open.get(&meter).is_some_and(is_it) {
+            self.forget(state, meter);
         }
     }
 
     /// Takes an update back.
-    pub(super) fn withdraw_update(&mut self, meter: MeterId, answer: Option<Answer<Result<(), LinkError>>>) {
-        let refused = match self.forget_update(meter) {
-            Some(record) => return self.update_over(record, UpdateState::Withdrawn, None, answer),
-            None if self.meters.contains_key(&meter) => LinkError::NoUpdate(self.global(meter)),
-            None => LinkError::UnknownMeter(self.global(meter)),
+    pub(crate) fn withdraw(
+        &mut self,
+        state: &mut PartitionState,
+        meter: MeterId,
+        answer: Option<Answer<Result<(), RequestError>>>,
+    ) {
+        let refused = match self.forget(state, meter) {
+            Some(record) => return end(state, record, UpdateState::Withdrawn, None, answer),
+            None if state.meters.contains(meter) => RequestError::NoUpdate(state.global(meter)),
+            None => RequestError::UnknownMeter(state.global(meter)),
         };
         if let Some(answer) = answer {
             drop(answer.send(Err(refused)));
         }
     }
 
-    /// The collector does not go on with it.
-    fn forget_update(&mut self, meter: MeterId) -> Option<UpdateRecord> {
-        let record = self.updates.close(meter)?;
-        if self.collector.forget_update(meter).is_ok() {
-            self.store_state(meter);
+    /// Ends an update in the engine. Returns its record.
+    fn forget(&mut self, state: &mut PartitionState, meter: MeterId) -> Option<UpdateRecord> {
+        let record = self.remove(meter)?;
+        if state.meters.engine.forget_update(meter).is_ok() {
+            state.store_state(meter);
         }
         Some(record)
     }
 
-    /// Tells the store how it ended.
-    fn update_over(
-        &mut self,
-        record: UpdateRecord,
-        state: UpdateState,
-        refusal: Option<ImageRefusal>,
-        answer: Option<Answer<Result<(), LinkError>>>,
-    ) {
-        let progress = UpdateProgress { refusal, ..progress(&record, state, self.now_ms) };
-        self.store(PendingCommit::UpdateProgress { progress, answer });
-    }
-
-    /// Looks how far they are, and begins others.
-    pub(super) fn check_updates(&mut self) {
-        if self.updates.open.is_empty() {
+    /// Checks the progress of all updates, and begins others.
+    pub(crate) fn check(&mut self, state: &mut PartitionState) {
+        if self.open.is_empty() {
             return;
         }
         let now = clock::now();
-        let begun: Vec<MeterId> = self.updates.begun.iter().copied().collect();
+        let begun: Vec<MeterId> = self.begun.iter().copied().collect();
         for meter in begun {
-            self.check_update(meter, now);
+            self.check_meter(state, meter, now);
         }
-        if std::mem::take(&mut self.updates.look) {
-            self.begin_updates(now);
+        if std::mem::take(&mut self.look) {
+            self.begin_due(state, now);
         }
-        self.tell_of_updates(now);
+        self.submit_progress(state, now);
     }
 
-    fn check_update(&mut self, meter: MeterId, now: Instant) {
-        let Some(progress) = self.collector.update_progress(meter) else { return };
-        let Some(update) = self.updates.open.get_mut(&meter) else { return };
+    fn check_meter(&mut self, state: &mut PartitionState, meter: MeterId, now: Instant) {
+        let Some(progress) = state.meters.engine.update_progress(meter) else { return };
+        let Some(update) = self.open.get_mut(&meter) else { return };
         let record = &mut update.record;
         if progress.update.digest != record.image.0 {
             return;
         }
-        let end = match progress.update.end {
+        let ended = match progress.update.end {
             None => None,
             Some(UpdateEnd::Runs) => Some((UpdateState::Runs, None)),
             Some(UpdateEnd::WentBack) => Some((UpdateState::WentBack, None)),
@@ -276,16 +270,16 @@ impl Link {
             // There may be one for the slot that it goes to.
             Some(UpdateEnd::Refused(ImageRefusal::OtherSlot)) if record.image == record.asked => {
                 let wanted = Wanted::ForOtherSlot(record.image);
-                return self.updates.want(wanted, now);
+                return self.want(wanted, now);
             }
             Some(UpdateEnd::Refused(refusal)) => Some((UpdateState::Refused, Some(refusal))),
         };
-        if let Some((state, refusal)) = end {
-            if state == UpdateState::Runs {
+        if let Some((ended, refusal)) = ended {
+            if ended == UpdateState::Runs {
                 record.pieces = record.of;
             }
-            if let Some(record) = self.forget_update(meter) {
-                self.update_over(record, state, refusal, None);
+            if let Some(record) = self.forget(state, meter) {
+                end(state, record, ended, refusal, None);
             }
             return;
         }
@@ -301,31 +295,31 @@ impl Link {
         }
         if (record.state, record.pieces) != before {
             update.went_on_at = now;
-            self.updates.changed.insert(meter);
+            self.changed.insert(meter);
             // There may be room for another.
-            self.updates.look |= update.record.state != before.0;
+            self.look |= update.record.state != before.0;
         }
     }
 
     /// Gives images to those that are begun, and begins those that wait, as long as there is room.
-    fn begin_updates(&mut self, now: Instant) {
+    fn begin_due(&mut self, state: &mut PartitionState, now: Instant) {
         let needs_image = |meter: &&MeterId| {
-            let progress = self.collector.update_progress(**meter);
+            let progress = state.meters.engine.update_progress(**meter);
             progress.is_none_or(|progress| progress.stage == UpdateStage::NeedsImage)
         };
-        let mut next: Vec<MeterId> = self.updates.begun.iter().filter(needs_image).copied().collect();
-        let mut room = CONCURRENT_MAX.saturating_sub(self.updates.under_way());
+        let mut next: Vec<MeterId> = self.begun.iter().filter(needs_image).copied().collect();
+        let mut room = CONCURRENT_MAX.saturating_sub(self.under_way());
         let mut not_at_hand = BTreeSet::new();
-        for meter in self.updates.waiting.values() {
+        for meter in self.waiting.values() {
             if room == 0 {
                 break;
             }
-            let Some(update) = self.updates.open.get(meter) else { continue };
+            let Some(update) = self.open.get(meter) else { continue };
             let image = update.record.image;
             // Whose image is not there holds nobody up; one of them asks for it.
-            if !not_at_hand.contains(&image) && self.takes_pieces(*meter, now) {
+            if !not_at_hand.contains(&image) && state.meters.takes_pieces(*meter, now) {
                 next.push(*meter);
-                if self.updates.at_hand.contains_key(&image) {
+                if self.at_hand.contains_key(&image) {
                     room -= 1;
                 } else {
                     not_at_hand.insert(image);
@@ -333,125 +327,116 @@ impl Link {
             }
         }
         for meter in next {
-            let Some(update) = self.updates.open.get(&meter) else { continue };
+            let Some(update) = self.open.get(&meter) else { continue };
             let (digest, turn) = (update.record.image, update.turn);
-            let Some(image) = self.updates.at_hand.get(&digest).cloned() else {
-                self.updates.want(Wanted::Image(digest), now);
+            let Some(image) = self.at_hand.get(&digest).cloned() else {
+                self.want(Wanted::Image(digest), now);
                 continue;
             };
-            if self.collector.update(meter, image).is_ok() {
-                self.updates.waiting.remove(&turn);
-                self.updates.begun.insert(meter);
-                if let Some(update) = self.updates.open.get_mut(&meter) {
+            if state.meters.engine.update(meter, image).is_ok() {
+                self.waiting.remove(&turn);
+                self.begun.insert(meter);
+                if let Some(update) = self.open.get_mut(&meter) {
                     update.went_on_at = now;
                 }
-                self.check_update(meter, now);
-                self.store_state(meter);
-                self.check_due = true;
+                self.check_meter(state, meter, now);
+                state.store_state(meter);
+                state.check_due = true;
             }
         }
-        let updates = &mut self.updates;
         let is_sent = |digest: &ImageDigest| {
-            updates
-                .begun
-                .iter()
-                .any(|meter| updates.open.get(meter).is_some_and(|update| update.record.image == *digest))
+            let has_it = |update: &OpenUpdate| update.record.image == *digest;
+            self.begun.iter().any(|meter| self.open.get(meter).is_some_and(has_it))
         };
-        updates.at_hand.retain(|digest, _| is_sent(digest));
+        self.at_hand.retain(|digest, _| is_sent(digest));
     }
 
-    /// Says if a meter is heard, and seals in a suite with pieces.
-    fn takes_pieces(&self, meter: MeterId, now: Instant) -> bool {
-        self.meters.get(&meter).is_some_and(|known| known.is_online(now))
-            && self.collector.state(meter).is_some_and(|state| state.suite().has_pieces())
-    }
-
-    /// An image was found, or not.
-    pub(super) fn on_image(&mut self, Found { wanted, image }: Found) {
+    /// Takes an image that was found, or not.
+    pub(crate) fn on_image(&mut self, state: &mut PartitionState, Found { wanted, image }: Found) {
         // An image that could not be read is asked for again.
         let Ok(image) = image else { return };
         match (wanted, image) {
             // It may be added later.
             (Wanted::Image(_), None) => {}
             (Wanted::Image(digest), Some(image)) => {
-                self.updates.asked.remove(&wanted);
-                self.updates.at_hand.insert(digest, image);
-                self.updates.look = true;
+                self.asked.remove(&wanted);
+                self.at_hand.insert(digest, image);
+                self.look = true;
             }
             (Wanted::ForOtherSlot(refused), image) => {
-                self.updates.asked.remove(&wanted);
-                self.take_other_slot(refused, image);
+                self.asked.remove(&wanted);
+                self.take_other_slot(state, refused, image);
             }
         }
     }
 
-    /// Those meters that refused an image because it is for the slot that runs have the other one
-    /// instead, or none.
-    fn take_other_slot(&mut self, refused: ImageDigest, other: Option<Image>) {
+    /// Gives meters that refused an image for the slot that runs the other one instead, or ends their
+    /// updates.
+    fn take_other_slot(&mut self, state: &mut PartitionState, refused: ImageDigest, other: Option<Image>) {
         let is_one = |meter: &&MeterId| {
-            let progress = self.collector.update_progress(**meter);
+            let progress = state.meters.engine.update_progress(**meter);
             let end = progress
                 .filter(|progress| progress.update.digest == refused.0)
                 .map(|progress| progress.update.end);
-            let update = self.updates.open.get(meter);
+            let update = self.open.get(meter);
             end == Some(Some(UpdateEnd::Refused(ImageRefusal::OtherSlot)))
                 && update
                     .is_some_and(|update| update.record.image == refused && update.record.asked == refused)
         };
-        let meters: Vec<MeterId> = self.updates.begun.iter().filter(is_one).copied().collect();
+        let meters: Vec<MeterId> = self.begun.iter().filter(is_one).copied().collect();
         for meter in meters {
             let Some(image) = &other else {
-                if let Some(record) = self.forget_update(meter) {
+                if let Some(record) = self.forget(state, meter) {
                     let refusal = Some(ImageRefusal::OtherSlot);
-                    self.update_over(record, UpdateState::Refused, refusal, None);
+                    end(state, record, UpdateState::Refused, refusal, None);
                 }
                 continue;
             };
-            if self.collector.update(meter, image.clone()).is_ok()
-                && let Some(update) = self.updates.open.get_mut(&meter)
+            if state.meters.engine.update(meter, image.clone()).is_ok()
+                && let Some(update) = self.open.get_mut(&meter)
             {
                 (update.record.image, update.record.of) = (ImageDigest(*image.digest()), image.pieces());
                 update.record.pieces = 0;
                 update.went_on_at = clock::now();
-                self.updates.changed.insert(meter);
-                self.store_state(meter);
-                self.check_due = true;
+                self.changed.insert(meter);
+                state.store_state(meter);
+                state.check_due = true;
             }
         }
         if let Some(image) = other {
-            self.updates.at_hand.insert(ImageDigest(*image.digest()), image);
+            self.at_hand.insert(ImageDigest(*image.digest()), image);
         }
     }
 
-    /// Those that are not heard any more, or seal otherwise now, or do not go on while others wait,
-    /// wait again.
-    pub(super) fn advance_updates(&mut self, now: Instant) {
-        self.updates.look = true;
-        self.updates.asked.retain(|_, at| now.saturating_duration_since(*at) < ASKED_EVERY);
-        let others_wait = !self.updates.waiting.is_empty();
+    /// Lets meters wait again that are not heard any more, or seal otherwise now, or do not go on
+    /// while others wait.
+    pub(crate) fn advance(&mut self, state: &mut PartitionState, now: Instant) {
+        self.look = true;
+        self.asked.retain(|_, at| now.saturating_duration_since(*at) < ASKED_EVERY);
+        let others_wait = !self.waiting.is_empty();
         let has_had_its_turn = |meter: &&MeterId| {
-            let Some(update) = self.updates.open.get(meter) else { return false };
+            let Some(update) = self.open.get(meter) else { return false };
             let stands_still = now.saturating_duration_since(update.went_on_at) >= TURN;
             update.record.state != UpdateState::Trying
-                && (!self.takes_pieces(**meter, now) || stands_still && others_wait)
+                && (!state.meters.takes_pieces(**meter, now) || stands_still && others_wait)
         };
-        let paused: Vec<MeterId> = self.updates.begun.iter().filter(has_had_its_turn).copied().collect();
+        let paused: Vec<MeterId> = self.begun.iter().filter(has_had_its_turn).copied().collect();
         for meter in paused {
-            if self.collector.pause_update(meter).is_ok() {
-                self.updates.put_back(meter);
-                self.store_state(meter);
+            if state.meters.engine.pause_update(meter).is_ok() {
+                self.put_back(meter);
+                state.store_state(meter);
             }
         }
     }
 
-    /// Tells the store what has changed: pieces now and then.
-    fn tell_of_updates(&mut self, now: Instant) {
-        if self.store_queue.is_paused() {
+    /// Submits changed progress: pieces now and then.
+    fn submit_progress(&mut self, state: &mut PartitionState, now: Instant) {
+        if state.store_queue.is_paused() {
             return;
         }
-        let (mut told, now_ms, updates) = (Vec::new(), self.now_ms, &mut self.updates);
-        updates.changed.retain(|meter| {
-            let Some(update) = updates.open.get_mut(meter) else { return false };
+        let (mut told, now_ms) = (Vec::new(), state.now_ms);
+        self.changed.retain(|meter| {
+            let Some(update) = self.open.get_mut(meter) else { return false };
             let (known, before) = (update.known(), update.told);
             let is_due = now.saturating_duration_since(update.told_at) >= TOLD_EVERY;
             if (known.0, known.1) == (before.0, before.1) && known.2 != before.2 && !is_due {
@@ -464,9 +449,21 @@ impl Link {
             false
         });
         for progress in told {
-            self.store(PendingCommit::UpdateProgress { progress, answer: None });
+            state.store(PendingCommit::UpdateProgress { progress, answer: None });
         }
     }
+}
+
+/// Submits how an update ended.
+fn end(
+    state: &mut PartitionState,
+    record: UpdateRecord,
+    ended: UpdateState,
+    refusal: Option<ImageRefusal>,
+    answer: Option<Answer<Result<(), RequestError>>>,
+) {
+    let progress = UpdateProgress { refusal, ..progress(&record, ended, state.now_ms) };
+    state.store(PendingCommit::UpdateProgress { progress, answer });
 }
 
 fn progress(record: &UpdateRecord, state: UpdateState, at_ms: i64) -> UpdateProgress {

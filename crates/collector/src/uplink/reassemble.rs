@@ -1,15 +1,14 @@
-//! Packets that wait in a queue elsewhere until it is known what became of them.
+//! Step 2: the engine joins packets to a message. The receipts of the first ones wait for the last.
 
+use super::receive::Origin;
 use crate::clock;
 use crate::gateway::{GatewayId, HeardPacket};
-use crate::network::NetworkId;
-use crate::traces::PacketSpans;
-use opentelemetry::trace::TraceId;
+use crate::meters::{PartitionState, Receipts};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::UnboundedSender;
-use wire::meter::MeterId;
+use tokio::sync::mpsc::Sender;
+use wire::meter::{MeterId, ReassemblyOutcome, Rejection, SealedMessage, UplinkOutcome};
 
 /// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it
 /// again since.
@@ -23,123 +22,60 @@ const PARTIAL_MAX: usize = 4096;
 /// Packets of one gateway among them, at most.
 const GATEWAY_PARTIAL_MAX: usize = PARTIAL_MAX / 4;
 
-/// A packet as a queue elsewhere hands it over.
-#[derive(Debug)]
-pub(crate) struct QueuedPacket {
-    pub(crate) packet: HeardPacket,
-    /// When it was heard, in Unix ms; `None`: now.
-    pub(crate) heard_ms: Option<i64>,
-    pub(crate) receipt: Option<Receipt>,
+/// The packets of unfinished messages, and the way of packets that are nobody's here.
+pub(super) struct Reassembly {
+    partial_messages: PartialMessages,
+    /// The destination of packets of unknown meters.
+    unknown_meters: Option<Sender<HeardPacket>>,
 }
 
-impl QueuedPacket {
-    /// Makes a packet of a gateway of this process: no queue waits for it, but its trace, if it has
-    /// one.
-    pub(super) fn heard_here(network: NetworkId, packet: HeardPacket) -> QueuedPacket {
-        let receipt = PacketSpans::begin(network, &packet.bytes).map(|spans| {
-            let trace = spans.trace();
-            Receipt { queue: None, outcome: Outcome::Again, trace, spans: Some(spans) }
-        });
-        QueuedPacket { packet, heard_ms: None, receipt }
-    }
-}
-
-/// The result of a packet that waited in a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Its effect is durable, or it had none.
-    Done,
-    /// It could not be stored, and is to come again.
-    Again,
-}
-
-/// The place of a packet in a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct QueuePlace {
-    /// The message's number in the queue.
-    pub(crate) message: u64,
-    /// Of the packets in it.
-    pub(crate) packet: u8,
-}
-
-/// A packet's place in the queue, and its trace. [`Receipt::done`] is called when what it led to is
-/// durable, or when it led to nothing; dropped without that, the packet is to come again.
-#[derive(Debug)]
-pub(crate) struct Receipt {
-    /// The queue that hears the result; `None`: its gateway is of this process.
-    queue: Option<(QueuePlace, UnboundedSender<(QueuePlace, Outcome)>)>,
-    outcome: Outcome,
-    trace: TraceId,
-    /// `None`: it is not sampled.
-    spans: Option<Box<PacketSpans>>,
-}
-
-impl Receipt {
-    /// told: hears what became of this packet.
-    pub(crate) fn new(place: QueuePlace, told: UnboundedSender<(QueuePlace, Outcome)>) -> Receipt {
-        Receipt { queue: Some((place, told)), outcome: Outcome::Again, trace: TraceId::INVALID, spans: None }
+impl Reassembly {
+    pub(super) fn new(unknown_meters: Option<Sender<HeardPacket>>) -> Reassembly {
+        Reassembly { partial_messages: PartialMessages::default(), unknown_meters }
     }
 
-    /// Its place among the packets of its message.
-    pub(crate) fn packet(&self) -> u8 {
-        self.queue.as_ref().map_or(0, |(place, _)| place.packet)
-    }
-
-    pub(crate) fn traced(mut self, trace: TraceId, spans: Option<Box<PacketSpans>>) -> Receipt {
-        (self.trace, self.spans) = (trace, spans);
-        self
-    }
-
-    pub(crate) fn done(mut self) {
-        self.outcome = Outcome::Done;
-    }
-}
-
-impl Drop for Receipt {
-    fn drop(&mut self) {
-        if let Some((place, told)) = self.queue.take() {
-            // The queue may have been left.
-            let _ = told.send((place, self.outcome));
-        }
-    }
-}
-
-/// Those of a message's packets; none, where its gateway is of this process and it has no trace.
-#[derive(Debug, Default)]
-pub(crate) struct Receipts(Vec<Receipt>);
-
-impl Receipts {
-    pub(super) fn of(receipt: Option<Receipt>) -> Receipts {
-        Receipts(receipt.into_iter().collect())
-    }
-
-    /// The trace of the packet that came last.
-    pub(super) fn trace(&self) -> Option<TraceId> {
-        self.0.first().map(|receipt| receipt.trace)
-    }
-
-    /// Ends a span of these packets' traces.
-    pub(super) fn span(&mut self, name: &'static str) {
-        for spans in self.0.iter_mut().filter_map(|receipt| receipt.spans.as_mut()) {
-            spans.next(name);
+    /// Returns the message that a packet makes whole, with the receipts of all its packets.
+    pub(super) fn reassemble(
+        &mut self,
+        state: &mut PartitionState,
+        packet: HeardPacket,
+        mut origin: Origin,
+    ) -> Option<(SealedMessage, Origin)> {
+        match state.meters.engine.reassemble(&packet.bytes) {
+            ReassemblyOutcome::Done(UplinkOutcome::Piece) => {
+                // It may be a meter's reply, and the next piece is due.
+                state.check_due |= state.meters.is_any_busy();
+                self.partial_messages.keep(&packet.bytes, packet.route.gateway, origin.receipts);
+                None
+            }
+            ReassemblyOutcome::Done(outcome) => {
+                origin.receipts.span("verify");
+                origin.receipts.done();
+                if let (UplinkOutcome::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
+                    (outcome, &self.unknown_meters)
+                {
+                    // A full queue loses packets, which come again.
+                    let _ = unknown_meters.try_send(packet);
+                }
+                None
+            }
+            ReassemblyOutcome::Sealed(message) => {
+                origin.receipts.after(self.partial_messages.take(&packet.bytes));
+                Some((message, origin))
+            }
         }
     }
 
-    /// Reports that the effect of these packets is durable, or that they had none.
-    pub(super) fn done(self) {
-        self.0.into_iter().for_each(Receipt::done);
-    }
-
-    /// Together with those of packets before.
-    pub(super) fn after(&mut self, before: Option<Receipts>) {
-        self.0.extend(before.into_iter().flat_map(|before| before.0));
+    /// Gives up messages that stay unfinished.
+    pub(super) fn tidy(&mut self, now: Instant) {
+        self.partial_messages.tidy(now);
     }
 }
 
 /// The packets of messages that are not whole yet, by what a packet says of its meter and its kind:
 /// a collector has one message of each.
 #[derive(Debug, Default)]
-pub(super) struct PartialMessages {
+struct PartialMessages {
     messages: HashMap<(MeterId, u8), PartialMessage>,
     /// The number of packets of each gateway, by its number.
     by_gateway: HashMap<u32, usize>,
@@ -156,41 +92,41 @@ struct PartialMessage {
 }
 
 impl PartialMessages {
-    /// A piece that was kept. Where it finds no room its queue need not keep it: the message may be
+    /// Keeps a piece. Where it finds no room its queue need not keep it: the message may be
     /// made whole all the same.
-    pub(super) fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
-        let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
+    fn keep(&mut self, packet: &[u8], gateway: GatewayId, receipts: Receipts) {
+        let (Some(name), false) = (message_of(packet), receipts.is_empty()) else { return };
         let now = clock::now();
         let gateway = self.messages.get(&name).map_or(gateway.number, |of| of.gateway);
         let of_gateway = self.by_gateway.get(&gateway).copied().unwrap_or(0);
         if self.count >= PARTIAL_MAX || of_gateway >= GATEWAY_PARTIAL_MAX {
             return receipts.done();
         }
-        self.count += receipts.0.len();
-        self.by_gateway.insert(gateway, of_gateway + receipts.0.len());
+        self.count += receipts.len();
+        self.by_gateway.insert(gateway, of_gateway + receipts.len());
         let new = || PartialMessage { since: now, gateway, receipts: Receipts::default() };
         let unfinished = self.messages.entry(name).or_insert_with(new);
         unfinished.since = now;
         unfinished.receipts.after(Some(receipts));
-        if unfinished.receipts.0.len() > PIECES_MAX {
-            unfinished.receipts.0.remove(0).done();
+        if unfinished.receipts.len() > PIECES_MAX {
+            unfinished.receipts.remove_first().done();
             self.are_gone(gateway, 1);
         }
     }
 
-    /// The pieces before the one that made a message whole.
-    pub(super) fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
+    /// Takes the pieces before the one that made a message whole.
+    fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
         let PartialMessage { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
-        self.are_gone(gateway, receipts.0.len());
+        self.are_gone(gateway, receipts.len());
         Some(receipts)
     }
 
-    /// Pieces that waited too long led to nothing.
-    pub(super) fn tidy(&mut self, now: Instant) {
+    /// Gives up pieces that waited too long: they led to nothing.
+    fn tidy(&mut self, now: Instant) {
         let is_old = |of: &PartialMessage| now.saturating_duration_since(of.since) > WHOLE_WITHIN;
         let old: Vec<_> = self.messages.extract_if(|_, of| is_old(of)).collect();
         for (_, PartialMessage { gateway, receipts, .. }) in old {
-            self.are_gone(gateway, receipts.0.len());
+            self.are_gone(gateway, receipts.len());
             receipts.done();
         }
     }
@@ -217,7 +153,8 @@ fn message_of(packet: &[u8]) -> Option<(MeterId, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+    use crate::meters::{Outcome, QueuePlace, Receipt};
+    use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
     type Told = (u64, Outcome);
 

@@ -5,7 +5,7 @@ use super::pending::{PendingCommit, Submission};
 use crate::fence::Fence;
 use crate::partition::Partition;
 use crate::store::Write;
-use crate::writer::{Counts, Done, Jobs, LinkJob};
+use crate::writer::{Counts, Done, Jobs, SessionJob};
 use crossbeam_channel::Receiver;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,23 +18,23 @@ const ALERT_INTERVAL: Duration = Duration::from_secs(3600);
 const ALERTS_MAX: usize = 1000;
 
 /// The queue of a link's writes.
-pub(super) struct StoreQueue {
+pub(crate) struct StoreQueue {
     jobs: Arc<Jobs<Submission>>,
-    pub(super) done: Receiver<Done<Submission>>,
-    pub(super) writes: Vec<Write>,
-    pub(super) submitted: Vec<Submission>,
+    pub(crate) done: Receiver<Done<Submission>>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) submitted: Vec<Submission>,
     submissions: u64,
     in_flight: usize,
     commit_generation: u64,
     /// Nothing is stored before that.
-    pub(super) paused_until: Option<Instant>,
+    pub(crate) paused_until: Option<Instant>,
     /// The writes for the end of the pause.
-    pub(super) waiting: Vec<Submission>,
+    pub(crate) waiting: Vec<Submission>,
     quiet_until: Option<Instant>,
 }
 
 impl StoreQueue {
-    pub(super) fn new(jobs: Arc<Jobs<Submission>>, done: Receiver<Done<Submission>>) -> StoreQueue {
+    pub(crate) fn new(jobs: Arc<Jobs<Submission>>, done: Receiver<Done<Submission>>) -> StoreQueue {
         StoreQueue {
             jobs,
             done,
@@ -50,66 +50,66 @@ impl StoreQueue {
     }
 
     /// Numbers a pending commit.
-    pub(super) fn submission(&mut self, pending: PendingCommit) -> Submission {
+    pub(crate) fn submission(&mut self, pending: PendingCommit) -> Submission {
         self.submissions += 1;
         Submission { number: self.submissions, pending }
     }
 
     /// Adds a write to this turn's.
-    pub(super) fn push(&mut self, write: Write, submitted: Submission) {
+    pub(crate) fn push(&mut self, write: Write, submitted: Submission) {
         self.writes.push(write);
         self.submitted.push(submitted);
     }
 
     /// Hands this turn's writes over. Returns false if the store's thread has ended.
-    pub(super) fn flush(&mut self, partition: Partition, fence: Option<&Arc<Fence>>) -> bool {
+    pub(crate) fn flush(&mut self, partition: Partition, fence: Option<&Arc<Fence>>) -> bool {
         if self.writes.is_empty() {
             return true;
         }
         let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
         self.in_flight += submitted.len();
         let commit_generation = self.commit_generation;
-        let link = LinkJob { partition, commit_generation, fence: fence.cloned() };
+        let link = SessionJob { partition, commit_generation, fence: fence.cloned() };
         self.jobs.give(link, writes, submitted)
     }
 
     /// Removes results from those in flight.
-    pub(super) fn on_results(&mut self, count: usize) {
+    pub(crate) fn on_results(&mut self, count: usize) {
         self.in_flight -= count;
     }
 
     /// Begins the next generation: later writes of an earlier one fail.
-    pub(super) fn begin_generation(&mut self, commit_generation: u64) {
+    pub(crate) fn begin_generation(&mut self, commit_generation: u64) {
         self.commit_generation = commit_generation;
     }
 
     /// Says if all submitted writes are stored or given up.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.writes.is_empty()
     }
 
-    pub(super) fn is_paused(&self) -> bool {
+    pub(crate) fn is_paused(&self) -> bool {
         self.paused_until.is_some()
     }
 
     /// Pauses after a failure. Returns whether an alert about it is due.
-    pub(super) fn pause(&mut self, now: Instant) -> bool {
+    pub(crate) fn pause(&mut self, now: Instant) -> bool {
         self.paused_until = Some(now + PAUSE);
         self.quiet_until.is_none_or(|quiet| now >= quiet)
     }
 
     /// Records an alert about the store.
-    pub(super) fn on_alert(&mut self, now: Instant) {
+    pub(crate) fn on_alert(&mut self, now: Instant) {
         self.quiet_until = Some(now + ALERT_INTERVAL);
     }
 
     /// Ends a pause now.
-    pub(super) fn end_pause(&mut self, now: Instant) {
+    pub(crate) fn end_pause(&mut self, now: Instant) {
         self.paused_until = self.paused_until.map(|_| now);
     }
 
     /// Keeps a write for the end of the pause; drops an alert if too many wait.
-    pub(super) fn keep(&mut self, submitted: Submission) {
+    pub(crate) fn keep(&mut self, submitted: Submission) {
         let is_alert = |submitted: &Submission| matches!(submitted.pending, PendingCommit::Alert(_));
         let alerts = || self.waiting.iter().filter(|submitted| is_alert(submitted)).count();
         if is_alert(&submitted) && alerts() >= ALERTS_MAX {
@@ -120,7 +120,7 @@ impl StoreQueue {
     }
 
     /// Returns the waiting writes in their order, if the pause is over.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Submission> {
+    pub(crate) fn take_due(&mut self, now: Instant) -> Vec<Submission> {
         if self.paused_until.is_none_or(|until| now < until) {
             return Vec::new();
         }
@@ -131,7 +131,7 @@ impl StoreQueue {
     }
 
     /// The counts of the store's transactions.
-    pub(super) fn counts(&self) -> &Counts {
+    pub(crate) fn counts(&self) -> &Counts {
         self.jobs.counts()
     }
 }

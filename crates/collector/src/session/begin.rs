@@ -1,22 +1,15 @@
-//! The beginning of a partition's link, with the meters of the registry and their stored state.
+//! The beginning of a partition's session, with the meters of the registry and their stored state.
 
-use super::clock::Clock;
+use super::PartitionSession;
 use super::end::End;
-use super::handle::{Inputs, LinkHandle, Snapshot};
-use super::images::Images;
-use super::key_keeper::KeyKeeper;
-use super::meter_state::{LastHeard, MeterLinkState, Named};
-use super::pending::{PendingCommit, Submission};
-use super::receipt::PartialMessages;
-use super::silence::SilenceWatch;
-use super::state::Link;
-use super::store_queue::StoreQueue;
-use super::updates::Updates;
-use super::verify::Verifiers;
 use crate::clock;
+use crate::downlink::Images;
 use crate::event::CommandState;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
+use crate::meters::{
+    Inputs, KnownMeter, LastHeard, MetersHandle, Named, PartitionState, PendingCommit, Submission,
+};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{CounterFloor, MeterFile, Registry};
@@ -29,25 +22,27 @@ use crossbeam_channel::Receiver;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
-/// The initial state of a partition's link: the registry's keys, in line with the stored state.
+/// The largest number of meters that an alert names.
+const NAMED_MAX: usize = 10;
+
+/// The initial state of a partition's session: the registry's keys, in line with the stored state.
 pub(crate) struct Beginning {
-    partition: Partition,
-    collector: Collector,
-    meters: BTreeMap<MeterId, MeterLinkState>,
-    retired_epochs: HashMap<MeterId, u32>,
-    newest_ms: i64,
+    pub(super) partition: Partition,
+    pub(super) engine: Collector,
+    pub(super) meters: BTreeMap<MeterId, KnownMeter>,
+    pub(super) retired_epochs: HashMap<MeterId, u32>,
+    pub(super) newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
-    lost: Vec<CommandRecord>,
+    pub(super) lost: Vec<CommandRecord>,
     /// Meters whose keys were used, and that the database does not know.
-    forgotten: Vec<MeterId>,
+    pub(super) forgotten: Vec<MeterId>,
     /// Updates that are not over.
-    updates: Vec<UpdateRecord>,
+    pub(super) updates: Vec<UpdateRecord>,
     /// Meters that have new keys.
-    with_new_keys: HashSet<MeterId>,
+    pub(super) with_new_keys: HashSet<MeterId>,
 }
 
 /// A registered meter whose keys are not over, and what is stored of it with these keys.
@@ -64,7 +59,7 @@ impl Candidate {
     }
 }
 
-/// The link's other parts.
+/// The session's other parts.
 pub(crate) struct Parts {
     pub(crate) jobs: Arc<Jobs<Submission>>,
     /// Threads that open what takes curves.
@@ -104,7 +99,7 @@ impl Beginning {
         let network = partition.network;
         let mut beginning = Beginning {
             partition,
-            collector: Collector::new(identity, policy),
+            engine: Collector::new(identity, policy),
             meters: BTreeMap::new(),
             retired_epochs: HashMap::new(),
             newest_ms: 0,
@@ -143,7 +138,7 @@ impl Beginning {
         }
         let new = files.into_values().map(|file| Candidate { file, stored: None }).collect();
         beginning.admit(new, &mut commit, &silent, counter_floor)?;
-        beginning.collector.shrink_to_fit();
+        beginning.engine.shrink_to_fit();
         // As that does.
         beginning.meters = std::mem::take(&mut beginning.meters).into_iter().collect();
         for (meter, name) in beginning.names_elsewhere(slices) {
@@ -190,7 +185,7 @@ impl Beginning {
         counter_floor: &CounterFloor,
     ) -> Result<(), E> {
         let (network, public, now_ms) =
-            (self.partition.network, *self.collector.identity().public(), clock::unix_ms());
+            (self.partition.network, *self.engine.identity().public(), clock::unix_ms());
         let new = candidates.iter().filter(|candidate| !candidate.is_stored());
         let writes: Vec<Write> = new
             .map(|Candidate { file, .. }| provisioned((network, file.epoch), &file.record, &public, now_ms))
@@ -218,7 +213,7 @@ impl Beginning {
         let newest_ms = meters.iter().filter_map(|(_, stored)| stored.last_heard_ms).max().unwrap_or(0);
         let mut beginning = Beginning {
             partition,
-            collector: Collector::new(identity, policy),
+            engine: Collector::new(identity, policy),
             meters: BTreeMap::new(),
             retired_epochs: HashMap::new(),
             newest_ms,
@@ -254,7 +249,7 @@ impl Beginning {
             );
             return;
         }
-        let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
+        let mut known = KnownMeter::new(epoch, record.setup.interval_s);
         let told = counter_floor.told(meter, epoch);
         if told.is_some() && stored.is_none() {
             self.forgotten.push(meter);
@@ -277,7 +272,7 @@ impl Beginning {
         if let Some(told) = told {
             state.may_have(&told.suites, &told.addresses);
         }
-        match self.collector.add(record, state) {
+        match self.engine.add(record, state) {
             Ok(()) => drop(self.meters.insert(meter, known)),
             Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
@@ -285,9 +280,9 @@ impl Beginning {
 
     /// Names of meters here whose packets go to another slice.
     fn names_elsewhere(&self, slices: Slices) -> Vec<(MeterId, MeterId)> {
-        let elsewhere = self.collector.names().filter(|(name, _)| slices.of(*name) != self.partition.slice);
+        let elsewhere = self.engine.names().filter(|(name, _)| slices.of(*name) != self.partition.slice);
         let is_there = |(name, meter): &(MeterId, MeterId)| {
-            let state = self.collector.state(*meter);
+            let state = self.engine.state(*meter);
             state.is_some_and(|state| state.addresses().iter().any(|address| address.name == *name))
         };
         elsewhere.filter(is_there).map(|(name, meter)| (meter, name)).collect()
@@ -295,7 +290,7 @@ impl Beginning {
 
     fn resume(&mut self, command: CommandRecord) {
         let waits = |ticket: u32| {
-            self.collector
+            self.engine
                 .commands(command.meter.meter)
                 .iter()
                 .any(|(waiting, order, _)| *waiting == ticket && *order == command.order)
@@ -329,94 +324,58 @@ fn provisioned(
     }))
 }
 
-/// Starts a link's thread. end: says that it has ended.
+/// Withdraws commands that no meter waits for any more.
+pub(super) fn withdraw_lost(state: &mut PartitionState, lost: Vec<CommandRecord>) {
+    for command in lost {
+        let progress = CommandProgress {
+            id: command.id,
+            state: CommandState::Withdrawn,
+            attempts: command.attempts,
+            at_ms: state.now_ms,
+            answer: None,
+        };
+        state.store(PendingCommit::Progress { progress, answer: None });
+    }
+}
+
+/// Raises an alert: the database does not know these meters, with whose keys commands were sent.
+pub(super) fn alert_forgotten(state: &mut PartitionState, meters: &[MeterId]) {
+    if meters.is_empty() {
+        return;
+    }
+    let named: Vec<String> =
+        meters.iter().take(NAMED_MAX).map(|meter| state.global(*meter).to_string()).collect();
+    let more = if meters.len() > NAMED_MAX { " and others" } else { "" };
+    let detail = format!(
+        "the database does not know meter {}{more}, whose keys were used: it is new, or an older copy. Commands go on with numbers \
+         above all that were used; readings that were acknowledged since the copy are not in it",
+        named.join(", ")
+    );
+    state.alert(None, "restored", detail);
+}
+
+/// Starts a session's thread. end: hears of the thread's end.
 ///
 /// # Errors
 /// Where the system gives no thread.
 pub(crate) fn start(
     beginning: Beginning,
     parts: Parts,
-    handle: &LinkHandle,
+    handle: &MetersHandle,
     inputs: Inputs,
     end: Option<End>,
 ) -> std::io::Result<JoinHandle<()>> {
     let partition = beginning.partition;
-    let link = link(beginning, parts, handle)?;
+    let session = PartitionSession::new(beginning, parts, handle)?;
     let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
     std::thread::Builder::new().name(name).spawn(move || {
         // Dropped at the end, also where the thread panics.
         let _end = end;
-        link.run(inputs);
+        session.run(inputs);
     })
 }
 
-/// A link, to be run.
-///
-/// # Errors
-/// Where the system gives no thread to a verifier.
-pub(crate) fn link(beginning: Beginning, parts: Parts, handle: &LinkHandle) -> std::io::Result<Link> {
-    let Beginning {
-        partition,
-        collector,
-        meters,
-        retired_epochs,
-        newest_ms,
-        lost,
-        forgotten,
-        updates,
-        with_new_keys,
-    } = beginning;
-    handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
-    let key_keeper = KeyKeeper::new(parts.registry, (handle.slices, parts.fence.clone()));
-    let mut link = Link {
-        partition,
-        slices: handle.slices,
-        fence: parts.fence,
-        policy: *collector.policy(),
-        collector,
-        meters,
-        retired_epochs,
-        store_queue: StoreQueue::new(parts.jobs, parts.done),
-        verifiers: Verifiers::start(parts.verifiers)?,
-        key_keeper,
-        updates: Updates::new(parts.images),
-        gateways: handle.gateways.clone(),
-        subscribers: handle.subscribers.clone(),
-        shared: handle.shared.clone(),
-        unknown_meters: parts.unknown_meters,
-        auto_require_sealed: parts.auto_require_sealed,
-        rng: parts.rng,
-        clock: Clock::new(newest_ms),
-        began: clock::now(),
-        trace: None,
-        now_ms: clock::unix_ms(),
-        opening: 0,
-        partial_messages: PartialMessages::default(),
-        check_due: true,
-        tick_at: clock::now(),
-        silence: SilenceWatch::new(clock::now()),
-        sent_last: 0,
-        next_due_ms: None,
-        counted: Snapshot::default(),
-        minute: Default::default(),
-        ended: false,
-    };
-    link.resume_updates(updates, &with_new_keys);
-    for command in lost {
-        let progress = CommandProgress {
-            id: command.id,
-            state: CommandState::Withdrawn,
-            attempts: command.attempts,
-            at_ms: link.now_ms,
-            answer: None,
-        };
-        link.store(PendingCommit::Progress { progress, answer: None });
-    }
-    link.forgotten(&forgotten);
-    Ok(link)
-}
-
-/// One a core.
+/// Returns the number of verifiers: one a core, unless it was asked for.
 pub(crate) fn verifiers(asked: usize) -> usize {
     if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, |cores| cores.get()) }
 }

@@ -1,6 +1,7 @@
 //! Links of other processes: what is asked of them, and who is told there what happened here.
 
-use super::command::{CommandRequest, LinkError};
+use super::command::CommandRequest;
+use super::error::RequestError;
 use crate::event::Event;
 use crate::image_digest::ImageDigest;
 use crate::network::GlobalMeterId;
@@ -26,10 +27,10 @@ pub(crate) enum Question {
 }
 
 /// The way to a meter's link in another process, and from there.
-pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, LinkError>> + Send + 'a>>;
+pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, RequestError>> + Send + 'a>>;
 
 /// The other processes of a cluster.
-pub(crate) trait RemoteLinks: Send + Sync {
+pub(crate) trait RemoteMeters: Send + Sync {
     /// Asks the process that has the meter's link.
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_>;
 
@@ -41,30 +42,30 @@ pub(crate) trait RemoteLinks: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct EventSubscribers {
     here: broadcast::Sender<Event>,
-    elsewhere: Arc<OnceLock<Arc<dyn RemoteLinks>>>,
+    elsewhere: Arc<OnceLock<Arc<dyn RemoteMeters>>>,
 }
 
 impl EventSubscribers {
     /// most: events that one of them may be behind before it misses some.
-    pub(super) fn new(most: usize) -> EventSubscribers {
+    pub(crate) fn new(most: usize) -> EventSubscribers {
         EventSubscribers { here: broadcast::Sender::new(most), elsewhere: Arc::default() }
     }
 
     /// There are others elsewhere from now on; once is enough.
-    pub(super) fn join(&self, elsewhere: Arc<dyn RemoteLinks>) {
+    pub(crate) fn join(&self, elsewhere: Arc<dyn RemoteMeters>) {
         let _ = self.elsewhere.set(elsewhere);
     }
 
-    pub(super) fn elsewhere(&self) -> Option<&Arc<dyn RemoteLinks>> {
+    pub(crate) fn elsewhere(&self) -> Option<&Arc<dyn RemoteMeters>> {
         self.elsewhere.get()
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.here.subscribe()
     }
 
     /// Tells of what is durable.
-    pub(super) fn publish(&self, event: Event) {
+    pub(crate) fn publish(&self, event: Event) {
         if let Some(elsewhere) = self.elsewhere.get() {
             elsewhere.publish(&event);
         }
@@ -72,7 +73,7 @@ impl EventSubscribers {
     }
 
     /// Tells those here.
-    pub(super) fn publish_local(&self, event: Event) {
+    pub(crate) fn publish_local(&self, event: Event) {
         // Nobody may be looking.
         let _ = self.here.send(event);
     }

@@ -1,58 +1,14 @@
-//! Commands and the reasons for their refusal. Both go between the processes of a cluster, too.
+//! The reasons why a request about a meter is refused. They go between the processes of a cluster, too.
 
 use crate::image_digest::ImageDigest;
-use crate::network::GlobalMeterId;
+use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Serialize};
-use wire::meter::{MeterId, Suite};
-
-/// A command to a meter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum CommandRequest {
-    /// The interval of measurements, and the suite.
-    Configure {
-        /// Seconds between measurements, at least 1.
-        interval_s: u16,
-        /// For all messages from then on.
-        suite: Suite,
-    },
-    /// The units of the converter's steps.
-    Calibrate {
-        /// Voltage of a step, in microvolts: 1 to 4,000,000.
-        voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of
-        /// at least 110,000,000.
-        current_ua: u32,
-        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to
-        /// 256.
-        phase: i16,
-    },
-    /// Its name and the radio addresses.
-    Register {
-        /// The name; not 0.
-        meter: MeterId,
-        /// Radio address of the meter; not 0.
-        address: u8,
-        /// Radio address of the collector; not 0.
-        collector_address: u8,
-    },
-    /// The time that it is when the command is sent.
-    SetTime,
-    /// A page of its state.
-    ReadStatus {
-        /// 0 or 1.
-        page: u8,
-    },
-    /// Begin anew.
-    Reboot,
-    /// Renew the key of the suite `aes256-gcm-rekeyed`.
-    RenewKey,
-}
+use wire::meter::{CollectorError, MeterId};
 
 /// A refusal of the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
-pub enum LinkError {
+pub enum RequestError {
     /// No such meter, or it was revoked.
     #[error("meter {0} is not one of this collector's; see ./wattseal meters list")]
     UnknownMeter(GlobalMeterId),
@@ -127,4 +83,26 @@ pub enum LinkError {
         "the worker that has meter {meter} does not read the question, and nothing was done: {why}; run one version everywhere"
     )]
     NotRead { meter: GlobalMeterId, why: String },
+}
+
+impl RequestError {
+    /// Translates an error of a network's collector.
+    pub(crate) fn of(network: NetworkId, error: CollectorError) -> RequestError {
+        match error {
+            CollectorError::UnknownMeter(meter) => RequestError::UnknownMeter(network.meter(meter)),
+            CollectorError::NameTaken(name) => RequestError::NameTaken(name),
+            CollectorError::OtherState(meter) | CollectorError::DamagedState(meter) => {
+                RequestError::State(network.meter(meter))
+            }
+            CollectorError::QueueFull(count) => RequestError::QueueFull(count),
+            CollectorError::OutOfRange => RequestError::OutOfRange,
+            CollectorError::SealRequired => RequestError::SealRequired,
+            // None is asked for that has no image.
+            CollectorError::ImageNeeded => RequestError::OutOfRange,
+            CollectorError::KeysNotRenewed => RequestError::KeysNotRenewed,
+            CollectorError::NoCommand(ticket) => RequestError::NoCommand(ticket.into()),
+            CollectorError::NotHandedOut { meter, .. } => RequestError::State(network.meter(meter)),
+            CollectorError::NumbersUsedUp(meter) => RequestError::NumbersUsedUp(network.meter(meter)),
+        }
+    }
 }
