@@ -110,27 +110,27 @@ impl Daemon {
         let beside = self.service.db.beside(&self.service.keys).to_owned();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
-        let link = running.link().clone();
+        let meters = running.meters().clone();
         let serial: Vec<SerialGateway> = self
             .serial
             .into_iter()
             .map(|OfNetwork { network, what: line }| {
-                let link = link.clone();
-                SerialGateway::start(line, running.link().gateways(), move |packet| {
-                    link.hear_in(network, packet);
+                let meters = meters.clone();
+                SerialGateway::start(line, running.meters().gateways(), move |packet| {
+                    meters.hear_in(network, packet);
                 })
             })
             .collect();
         let forwarder = match (self.forward, unknown_meters) {
             (Some(upstream), Some(unknown_meters)) => {
                 let outbox = ask(running.reader(), Reader::outbox).await?;
-                let gateways = link.gateways().clone();
+                let gateways = meters.gateways().clone();
                 Some(Forwarder::start(upstream, unknown_meters, gateways, running.writer().clone(), outbox))
             }
             _ => None,
         };
         let publisher = self.mqtt.map(|broker| {
-            Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
+            Publisher::start(broker, client, meters.events(), read_meters(running.reader().clone()))
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
         let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
@@ -171,7 +171,7 @@ async fn until_stopped(
     let parts = api::Parts {
         reader: running.reader().clone(),
         writer: running.writer().clone(),
-        link: running.link().clone(),
+        meters: running.meters().clone(),
         forward,
         costs: Costs::default(),
         one_time_link: started.one_time_link.clone(),

@@ -1,4 +1,4 @@
-//! The gateways between the radio and the link: packets in, packets out. Nothing in them has to be
+//! The gateways between the radio and the session: packets in, packets out. Nothing in them has to be
 //! trusted.
 
 pub mod serial;

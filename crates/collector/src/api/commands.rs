@@ -184,7 +184,7 @@ pub(super) async fn give(
     in_range(&request)?;
     not_revoked(&api, meter).await?;
     let name = caller.name.clone();
-    let id = api.parts.link.command(meter, request, &name).await.map_err(refused_by_link)?;
+    let id = api.parts.meters.command(meter, request, &name).await.map_err(refused_by_link)?;
     let command: Command = one(&api, meter, id).await?.into();
     let given = serde_json::to_string(&command.command).unwrap_or_default();
     noted(&api, &caller, format!("commanded meter {meter}: {given}")).await;
@@ -210,7 +210,7 @@ pub(super) async fn withdraw(
         CommandState::Withdrawn => return Ok(Json(command.into())),
         state => return Err(over(state)),
     }
-    match api.parts.link.withdraw(meter, id).await {
+    match api.parts.meters.withdraw(meter, id).await {
         Ok(()) => {}
         // It was answered meanwhile.
         Err(RequestError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),

@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError> {
     let meters = api.read(|reader| reader.meters(MeterFilter::All, now_ms())).await?;
     let health = api.parts.reader.health();
-    // A link with too much to do is a figure, too.
-    let snapshot = api.parts.link.snapshot().await.ok();
+    // A session with too much to do is a figure, too.
+    let snapshot = api.parts.meters.snapshot().await.ok();
     let mut text = Text::default();
     text.head("wattseal_build_info", "gauge", "The version, as a label");
     text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    // Of a process without a link the workers tell, each by itself.
-    if !api.parts.link.networks().is_empty() {
-        store(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
+    // Of a process without a session the workers tell, each by itself.
+    if !api.parts.meters.networks().is_empty() {
+        store(&mut text, &health, api.parts.meters.store_ok(), snapshot.is_some());
         if let Some(snapshot) = &snapshot {
             link(&mut text, snapshot);
         }

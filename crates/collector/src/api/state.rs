@@ -26,7 +26,7 @@ pub struct Parts {
     /// Commits what is changed.
     pub writer: WriterHandle,
     /// Takes commands, and tells what happens.
-    pub link: MetersHandle,
+    pub meters: MetersHandle,
     /// The counts of forwarding, in a concentrator.
     pub forward: Option<Arc<ForwardCounts>>,
     /// The costs of readings.

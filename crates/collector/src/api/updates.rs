@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// Meters of a request at most.
 const METERS_MAX: usize = 1000;
-/// Links that are asked at once; a worker takes as many of a partition, and others' questions.
+/// Sessions that are asked at once; a worker takes as many of a partition, and others' questions.
 const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
 const NAMED_MAX: usize = 20;
@@ -113,7 +113,7 @@ pub(super) async fn withdraw(
 ) -> Result<Json<Update>, ApiError> {
     known(&api, meter).await?;
     open(one(&api, meter).await?)?;
-    match api.parts.link.forget_update(meter).await {
+    match api.parts.meters.forget_update(meter).await {
         Ok(()) => {}
         // It ended meanwhile.
         Err(error @ RequestError::NoUpdate(_)) => {
@@ -170,7 +170,7 @@ async fn ask(
     for some in meters.chunks(ASKED_AT_ONCE) {
         let mut asked = JoinSet::new();
         for meter in some.iter().copied() {
-            let (link, by) = (api.parts.link.clone(), caller.name.clone());
+            let (link, by) = (api.parts.meters.clone(), caller.name.clone());
             asked.spawn(async move { (meter, link.update(meter, image, &by).await) });
         }
         for (meter, done) in asked.join_all().await {

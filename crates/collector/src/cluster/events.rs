@@ -123,7 +123,7 @@ async fn publish(
 pub(super) struct Hearing {
     connection: Connection,
     messages: Subscriber,
-    link: MetersHandle,
+    meters: MetersHandle,
     heard: Heard,
     counts: Arc<EventCounts>,
 }
@@ -134,12 +134,12 @@ impl Hearing {
     pub(super) async fn open(
         connection: Connection,
         me: &RoleName,
-        link: MetersHandle,
+        meters: MetersHandle,
         counts: Arc<EventCounts>,
     ) -> Result<Hearing, String> {
         let messages = connection.client.subscribe(EVENTS).await.map_err(|error| error.to_string())?;
         let heard = Heard { me: me.to_string(), last: HashMap::new() };
-        Ok(Hearing { connection, messages, link, heard, counts })
+        Ok(Hearing { connection, messages, meters, heard, counts })
     }
 
     /// Until the connection is closed for good.
@@ -178,13 +178,13 @@ impl Hearing {
         }
         self.counts.heard.fetch_add(message.events.len() as u64, Ordering::Relaxed);
         for event in message.events {
-            self.link.publish_local(event);
+            self.meters.publish_local(event);
         }
     }
 
     fn missed(&self) {
         self.counts.missed.fetch_add(1, Ordering::Relaxed);
-        self.link.publish_local(Event::Missed);
+        self.meters.publish_local(Event::Missed);
     }
 }
 

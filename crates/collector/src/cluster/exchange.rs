@@ -160,7 +160,7 @@ struct Partition {
     connection: Connection,
     fence: Arc<Fence>,
     slices: Slices,
-    link: MetersHandle,
+    meters: MetersHandle,
     counts: Arc<ExchangeCounts>,
 }
 
@@ -171,13 +171,13 @@ impl Answering {
         connection: &Connection,
         fence: Arc<Fence>,
         slices: Slices,
-        link: MetersHandle,
+        meters: MetersHandle,
         counts: Arc<ExchangeCounts>,
     ) -> Result<Answering, String> {
         let subject = subject::asked(fence.partition, slices);
         let questions = connection.client.subscribe(subject).await.map_err(|error| error.to_string())?;
         let connection = connection.clone();
-        Ok(Answering { questions, of: Arc::new(Partition { connection, fence, slices, link, counts }) })
+        Ok(Answering { questions, of: Arc::new(Partition { connection, fence, slices, meters, counts }) })
     }
 
     /// Answers until the connection is closed for good.
@@ -203,7 +203,7 @@ impl Partition {
         };
         let answer = match self.read(&message.payload) {
             Ok(_) if !has_place => Answer::Refused(RequestError::Busy),
-            Ok(about) => match ask(&self.fence, &self.link, about).await {
+            Ok(about) => match ask(&self.fence, &self.meters, about).await {
                 Some(Ok(id)) => Answer::Done(id),
                 Some(Err(error)) => Answer::Refused(error),
                 None => return,
@@ -227,24 +227,24 @@ impl Partition {
     }
 }
 
-/// Asks the link of a partition under its lease. `None`: another may have the partition, and
+/// Asks the session of a partition under its lease. `None`: another may have the partition, and
 /// answers.
 async fn ask(
     fence: &Fence,
-    link: &MetersHandle,
+    meters: &MetersHandle,
     About { meter, question, .. }: About,
 ) -> Option<Result<i64, RequestError>> {
     if !fence.holds() {
         return None;
     }
-    let Some(asked) = link.request_local(meter, &question) else {
+    let Some(asked) = meters.request_local(meter, &question) else {
         // It has just been given up.
         return Some(Err(RequestError::Nobody(meter)));
     };
     match asked.await {
         // Durable, under any present holder of the partition.
         Ok(id) => Some(Ok(id)),
-        // The link ended with it, before or after it stored it.
+        // The session ended with it, before or after it stored it.
         Err(RequestError::Stopped) => Some(Err(RequestError::Silent(meter))),
         Err(error) => fence.holds().then_some(Err(error)),
     }
@@ -260,15 +260,15 @@ mod tests {
     #[test]
     fn request_after_the_lease_is_left_to_the_new_holder() {
         let partition = crate::partition::Partition::FIRST;
-        let link = MetersHandle::new(Slices::ONE);
-        let _inputs = link.open(partition);
+        let meters = MetersHandle::new(Slices::ONE);
+        let _inputs = meters.open(partition);
         let fence = Fence::new(partition, 7, crate::clock::BootTime::now() + Duration::from_secs(60));
         let about = || About::new(NetworkId::DEFAULT.meter(258), Question::ForgetUpdate);
         let mut context = Context::from_waker(Waker::noop());
-        let mut asked = pin!(ask(&fence, &link, about()));
+        let mut asked = pin!(ask(&fence, &meters, about()));
         assert!(asked.as_mut().poll(&mut context).is_pending(), "the link has it");
         fence.end();
-        let mut late = pin!(ask(&fence, &link, about()));
+        let mut late = pin!(ask(&fence, &meters, about()));
         assert!(matches!(late.as_mut().poll(&mut context), Poll::Ready(None)));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The decisions are the collector's own code: leases (`lease::{View, Held}`), fences, the
 //! succession of consumers and acknowledgements (`packets`), transactions and their results
-//! (`writer::Batches`), and the links with their `wire::meter::Collector`. Meters are the C files
+//! (`writer::Batches`), and the sessions with their `wire::meter::Collector`. Meters are the C files
 //! of `device/meter`. The servers, and the order in which workers ask them, are models.
 
 mod invariants;
@@ -217,7 +217,7 @@ fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
     })
 }
 
-/// Seeds that found something once: packets that came again while the link had them, reports behind
+/// Seeds that found something once: packets that came again while the session had them, reports behind
 /// another of their meter, consumers of later leases that were deleted, commands that were given
 /// though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];

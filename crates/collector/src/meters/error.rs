@@ -5,7 +5,7 @@ use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Serialize};
 use wire::meter::{CollectorError, MeterId};
 
-/// A refusal of the link.
+/// A refusal of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestError {
@@ -62,7 +62,7 @@ pub enum RequestError {
     /// Nothing can be stored at the moment.
     #[error("nothing can be stored at the moment: {0}; it is tried again each second")]
     Store(String),
-    /// More is asked than the link can answer.
+    /// More is asked than the session can answer.
     #[error("the collector has too much to do; try again")]
     Busy,
     #[error("the collector is stopping")]

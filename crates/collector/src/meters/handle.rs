@@ -1,4 +1,4 @@
-//! The handle of the links, one link for each partition: requests and their answers.
+//! The handle of the sessions, one session for each partition: requests and their answers.
 
 use super::command::CommandRequest;
 use super::error::RequestError;
@@ -22,17 +22,17 @@ use wire::meter::MeterRecord;
 /// Events that a subscriber may be behind before it misses some.
 const EVENTS_MAX: usize = 4096;
 
-/// The way to the links for gateways, the API, the registry and subscribers. A request about a
-/// meter goes to its partition's link, in a cluster also to one of another process.
+/// The way to the sessions for gateways, the API, the registry and subscribers. A request about a
+/// meter goes to its partition's session, in a cluster also to one of another process.
 #[derive(Clone)]
 pub struct MetersHandle {
-    links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
+    sessions: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(crate) slices: Slices,
     pub(crate) outlets: Outlets,
 }
 
 impl MetersHandle {
-    /// Without any link yet.
+    /// Without any session yet.
     pub(crate) fn new(slices: Slices) -> MetersHandle {
         let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
         let outlets = Outlets {
@@ -40,25 +40,25 @@ impl MetersHandle {
             subscribers: EventSubscribers::new(EVENTS_MAX),
             shared: Arc::new(shared),
         };
-        MetersHandle { links: Arc::default(), slices, outlets }
+        MetersHandle { sessions: Arc::default(), slices, outlets }
     }
 
-    /// There are links in other processes from now on. Once is enough.
+    /// There are sessions in other processes from now on. Once is enough.
     pub(crate) fn join(&self, elsewhere: Arc<dyn RemoteMeters>) {
         self.outlets.subscribers.join(elsewhere);
     }
 
-    /// Makes the inputs of a link that begins now.
+    /// Makes the inputs of a session that begins now.
     pub(crate) fn open(&self, partition: Partition) -> Inputs {
         let (queues, inputs) = Queues::new();
-        self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
+        self.sessions.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
         inputs
     }
 
-    /// Tells a link's thread to come to its end, as [`MetersHandle::stop`], and nobody finds it any
+    /// Tells a session's thread to come to its end, as [`MetersHandle::stop`], and nobody finds it any
     /// more.
     pub(crate) fn close(&self, partition: Partition) {
-        let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
+        let queues = self.sessions.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
         if let Some(queues) = queues {
             // It may have ended already. Where it is behind with questions it comes to this one,
             // too.
@@ -66,12 +66,12 @@ impl MetersHandle {
         }
     }
 
-    fn links(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Queues>> {
-        self.links.read().unwrap_or_else(PoisonError::into_inner)
+    fn sessions(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Queues>> {
+        self.sessions.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn all_queues(&self) -> Vec<Queues> {
-        self.links().values().cloned().collect()
+        self.sessions().values().cloned().collect()
     }
 
     /// Hands a packet over that a gateway of network 0 heard, as [`MetersHandle::hear_in`].
@@ -82,8 +82,8 @@ impl MetersHandle {
     /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether
     /// there was room for it; where there was none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
-        let links = self.links();
-        let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
+        let sessions = self.sessions();
+        let Some(queues) = sessions.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
             return false;
         };
         let taken = queues.packets.try_send(QueuedPacket::heard_here(network, packet)).is_ok();
@@ -97,29 +97,29 @@ impl MetersHandle {
     /// for it, it is given back, for later.
     ///
     /// # Errors
-    /// The packet; `None` where the partition has no link any more.
+    /// The packet; `None` where the partition has no session any more.
     pub(crate) fn hear_queued(
         &self,
         partition: Partition,
         packet: QueuedPacket,
     ) -> Result<(), Option<Box<QueuedPacket>>> {
-        let links = self.links();
-        let queues = links.get(&partition).ok_or(None)?;
+        let sessions = self.sessions();
+        let queues = sessions.get(&partition).ok_or(None)?;
         queues.packets.try_send(packet).map_err(|refused| match refused {
             TrySendError::Full(packet) => Some(Box::new(packet)),
             TrySendError::Disconnected(_) => None,
         })
     }
 
-    /// The networks that have a link.
+    /// The networks that have a session.
     #[must_use]
     pub fn networks(&self) -> BTreeSet<NetworkId> {
-        self.links().keys().map(|partition| partition.network).collect()
+        self.sessions().keys().map(|partition| partition.network).collect()
     }
 
     fn queues_of(&self, meter: GlobalMeterId) -> Result<Queues, RequestError> {
         let partition = self.slices.partition_of(meter);
-        self.links().get(&partition).cloned().ok_or(RequestError::UnknownMeter(meter))
+        self.sessions().get(&partition).cloned().ok_or(RequestError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -135,7 +135,7 @@ impl MetersHandle {
         self.outlets.subscribers.subscribe()
     }
 
-    /// Tells subscribers of something that is durable, and that was not the link's: a changed
+    /// Tells subscribers of something that is durable, and that was not the session's: a changed
     /// label, an acknowledged alert.
     pub fn publish(&self, event: Event) {
         self.outlets.subscribers.publish(event);
@@ -152,12 +152,12 @@ impl MetersHandle {
         self.outlets.shared.store_ok.load(Ordering::Relaxed)
     }
 
-    /// Says so, of a process whose links are all elsewhere.
+    /// Says so, of a process whose sessions are all elsewhere.
     pub(crate) fn store_is(&self, ok: bool) {
         self.outlets.shared.store_ok.store(ok, Ordering::Relaxed);
     }
 
-    /// Asks the process that has the meter's link, this or another.
+    /// Asks the process that has the meter's session, this or another.
     async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, RequestError> {
         match (self.request_local(meter, &question), self.outlets.subscribers.elsewhere()) {
             (Some(here), _) => here.await,
@@ -166,7 +166,7 @@ impl MetersHandle {
         }
     }
 
-    /// Asks the meter's link; `None`: it is not here, and was not asked.
+    /// Asks the meter's session; `None`: it is not here, and was not asked.
     pub(crate) fn request_local(
         &self,
         meter: GlobalMeterId,
@@ -266,7 +266,7 @@ impl MetersHandle {
         queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
-    /// All meters that have a link here, by partition and number.
+    /// All meters that have a session here, by partition and number.
     ///
     /// # Errors
     /// [`RequestError::Busy`], [`RequestError::Stopped`].
@@ -278,7 +278,7 @@ impl MetersHandle {
         Ok(all)
     }
 
-    /// One meter; `None` where it has no link here.
+    /// One meter; `None` where it has no session here.
     ///
     /// # Errors
     /// [`RequestError::Busy`], [`RequestError::Stopped`].
@@ -287,7 +287,7 @@ impl MetersHandle {
         queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// Returns the counters since the service's start, of all links of this process together.
+    /// Returns the counters since the service's start, of all sessions of this process together.
     ///
     /// # Errors
     /// [`RequestError::Busy`], [`RequestError::Stopped`].
@@ -299,10 +299,10 @@ impl MetersHandle {
         Ok(all)
     }
 
-    /// Tells the links' threads to come to their end: they take no more packets, and store and
+    /// Tells the sessions' threads to come to their end: they take no more packets, and store and
     /// acknowledge what they have.
     pub(crate) fn stop(&self) {
-        let partitions: Vec<Partition> = self.links().keys().copied().collect();
+        let partitions: Vec<Partition> = self.sessions().keys().copied().collect();
         for partition in partitions {
             self.close(partition);
         }

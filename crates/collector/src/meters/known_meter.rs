@@ -1,4 +1,4 @@
-//! The link's state of a meter, beside that of `wire::meter::Collector`.
+//! The session's state of a meter, beside that of `wire::meter::Collector`.
 
 use super::snapshot::MeterStatus;
 use crate::gateway::Route;

@@ -1,4 +1,4 @@
-//! Links of other processes: what is asked of them, and who is told there what happened here.
+//! Sessions of other processes: what is asked of them, and who is told there what happened here.
 
 use super::command::CommandRequest;
 use super::error::RequestError;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
-/// A request about a meter, wherever its link is. The answer is a command's id; for other requests
+/// A request about a meter, wherever its session is. The answer is a command's id; for other requests
 /// it means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -26,12 +26,12 @@ pub(crate) enum Question {
     ForgetUpdate,
 }
 
-/// The way to a meter's link in another process, and from there.
+/// The way to a meter's session in another process, and from there.
 pub(crate) type Asked<'a> = Pin<Box<dyn Future<Output = Result<i64, RequestError>> + Send + 'a>>;
 
 /// The other processes of a cluster.
 pub(crate) trait RemoteMeters: Send + Sync {
-    /// Asks the process that has the meter's link.
+    /// Asks the process that has the meter's session.
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_>;
 
     /// Tells of what is durable, without waiting.

@@ -11,12 +11,12 @@ use std::sync::atomic::AtomicU64;
 use tokio::sync::oneshot;
 use wire::meter::{MeterId, MeterRecord};
 
-/// Packets that wait for a link at most; others are dropped, and come again.
+/// Packets that wait for a session at most; others are dropped, and come again.
 const PACKETS_MAX: usize = 8192;
-/// Questions that wait for a link at most.
+/// Questions that wait for a session at most.
 const ASKS_MAX: usize = 1024;
 
-/// A request to a link's thread.
+/// A request to a session's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, RequestError>> },
@@ -34,14 +34,14 @@ pub(crate) enum Request {
 /// The channel of an answer.
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// The inputs of a link's thread.
+/// The inputs of a session's thread.
 pub(crate) struct Inputs {
     pub(crate) packets: Receiver<QueuedPacket>,
     pub(crate) requests: Receiver<Request>,
     pub(crate) dropped_packets: Arc<AtomicU64>,
 }
 
-/// The way to a link.
+/// The way to a session.
 #[derive(Clone)]
 pub(crate) struct Queues {
     pub(crate) packets: Sender<QueuedPacket>,
@@ -65,7 +65,7 @@ impl Queues {
             TrySendError::Full(_) => RequestError::Busy,
             TrySendError::Disconnected(_) => RequestError::Stopped,
         })?;
-        // A question to a link that ends stays in its queue for as long as somebody has that.
+        // A question to a session that ends stays in its queue for as long as somebody has that.
         drop(self);
         answered.await.map_err(|_| RequestError::Stopped)
     }

@@ -5,7 +5,7 @@ use crate::network::GlobalMeterId;
 use serde::Serialize;
 use wire::meter::{Counters, Suite};
 
-/// The link's state of a meter since the service's start.
+/// The session's state of a meter since the service's start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeterStatus {
     /// The meter, as it was provisioned.
@@ -38,12 +38,12 @@ pub struct MeterStatus {
     pub waiting_commands: usize,
 }
 
-/// The counts and the state of the links since the service's start.
+/// The counts and the state of the sessions since the service's start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Packets that gateways heard.
     pub packets: u64,
-    /// Packets that were dropped, for want of room in a link's queue.
+    /// Packets that were dropped, for want of room in a session's queue.
     pub dropped_packets: u64,
     /// Messages that were dropped, for want of room in the verifiers' queue.
     pub dropped_messages: u64,
@@ -63,7 +63,7 @@ pub struct Snapshot {
     pub waiting_commands: usize,
     /// Bytes of messages that are not whole yet.
     pub unfinished_bytes: usize,
-    /// Packets that wait for a link.
+    /// Packets that wait for a session.
     pub queued_packets: usize,
     /// Messages that are being opened, or wait for it.
     pub opening: usize,
@@ -78,7 +78,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Together with what another link counted.
+    /// Together with what another session counted.
     pub(crate) fn and(self, other: Snapshot) -> Snapshot {
         let mut refused = self.refused;
         refused += other.refused;

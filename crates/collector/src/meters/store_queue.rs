@@ -1,4 +1,4 @@
-//! The queue of a link's writes to the store: those of this turn, those in flight, and those that
+//! The queue of a session's writes to the store: those of this turn, those in flight, and those that
 //! wait until the store takes writes again.
 
 use super::pending::{PendingCommit, Submission};
@@ -17,7 +17,7 @@ const ALERT_INTERVAL: Duration = Duration::from_secs(3600);
 /// Alerts that wait for the store at most. Meters and commands bound the other writes.
 const ALERTS_MAX: usize = 1000;
 
-/// The queue of a link's writes.
+/// The queue of a session's writes.
 pub(crate) struct StoreQueue {
     jobs: Arc<Jobs<Submission>>,
     pub(crate) done: Receiver<Done<Submission>>,
@@ -69,8 +69,8 @@ impl StoreQueue {
         let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
         self.in_flight += submitted.len();
         let commit_generation = self.commit_generation;
-        let link = SessionJob { partition, commit_generation, fence: fence.cloned() };
-        self.jobs.give(link, writes, submitted)
+        let session = SessionJob { partition, commit_generation, fence: fence.cloned() };
+        self.jobs.give(session, writes, submitted)
     }
 
     /// Removes results from those in flight.

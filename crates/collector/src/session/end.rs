@@ -1,9 +1,9 @@
-//! That a link's thread has ended, told to who waits for it.
+//! That a session's thread has ended, told to who waits for it.
 
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A link's thread has one, and tells of the thread's end with it, also where that panics: the
+/// A session's thread has one, and tells of the thread's end with it, also where that panics: the
 /// first end of any is told.
 pub(crate) struct End(Arc<watch::Sender<bool>>);
 

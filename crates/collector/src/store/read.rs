@@ -156,7 +156,7 @@ impl Reader {
         self.ask(|session| rows::kept_meters(session, MeterRange::All))
     }
 
-    /// The next meters of a partition as its link begins with them, in order; also those that are
+    /// The next meters of a partition as its session begins with them, in order; also those that are
     /// revoked. after: the last one that was seen. Empty: that was all.
     ///
     /// # Errors

@@ -460,7 +460,7 @@ impl JetStream {
                 let waits = consumer.pending.contains_key(other) || *other >= consumer.next;
                 message.packets.contains(packet) && waits
             });
-            // The first of several may have been what the link has.
+            // The first of several may have been what the session has.
             if !stays && !self.aged.contains(packet) {
                 context.checks.taken_from_the_stream(packet);
             }

@@ -1,6 +1,6 @@
 //! A worker's process. Its decisions are real code (`lease::{View, Held}`, `packets`,
 //! `session::PartitionSession`): taking and giving away partitions, renewing leases, choosing consumers,
-//! acknowledging, and all that links do. The order in which `worker` and `partition_task` call it
+//! acknowledging, and all that sessions do. The order in which `worker` and `partition_task` call it
 //! is written down here and in `partition` again.
 
 use super::jetstream::{Answer, Change, Request};

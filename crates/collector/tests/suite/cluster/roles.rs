@@ -1,8 +1,8 @@
 //! The roles in this process.
 
 use super::{Radio, WITHIN, until};
-use crate::link::station::SimulatedMeter;
-use crate::link::stored;
+use crate::meters::station::SimulatedMeter;
+use crate::meters::stored;
 use collector::api::Listen;
 use collector::cluster::api::{ApiServer, ApiServerStarted};
 use collector::cluster::gateway::{Gateway, GatewayStarted};

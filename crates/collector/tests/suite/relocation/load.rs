@@ -1,7 +1,7 @@
 //! Meters report and are commanded while their collector's database moves, there and back.
 
 use super::{moved, open};
-use crate::link::station::{Gateway, SimulatedMeter, WITHIN, start_with};
+use crate::meters::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provisioned, reading};
 use collector::meters::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
@@ -43,16 +43,16 @@ impl World {
         for (id, meter) in (1..).zip(meters.iter_mut()) {
             if self.rounds.is_multiple_of(4) {
                 // The queue may be full.
-                let _ = running.link().command(id.into(), CommandRequest::Reboot, "me").await;
+                let _ = running.meters().command(id.into(), CommandRequest::Reboot, "me").await;
             }
             let report = self.waiting.remove(&id).unwrap_or_else(|| meter.report());
             let n = meter.n;
-            gateway.hear(running.link(), id, &report);
+            gateway.hear(running.meters(), id, &report);
             let (until, mut answers) = (Instant::now() + 6 * WITHIN, Vec::new());
             loop {
                 assert!(Instant::now() < until, "no acknowledgement");
                 let Some(sent) = gateway.next(AGAIN) else {
-                    gateway.hear(running.link(), id, &report);
+                    gateway.hear(running.meters(), id, &report);
                     continue;
                 };
                 let of = sent.0.peer.expect("a port").port();
@@ -70,7 +70,7 @@ impl World {
             self.acknowledged.entry(id).or_default().push(n);
             for m in answers {
                 let answer = meter.answer(m, CommandResult::Done);
-                gateway.hear(running.link(), id, &answer);
+                gateway.hear(running.meters(), id, &answer);
             }
         }
     }
@@ -83,7 +83,7 @@ impl World {
         mut stop: impl FnMut(u32) -> bool,
     ) {
         let running = start_with(folder, |config| config.db = place.clone()).await;
-        let gateway = Gateway::attach(running.link());
+        let gateway = Gateway::attach(running.meters());
         let (mut rounds, began) = (0, Instant::now());
         while !stop(rounds) || began.elapsed() < RUNS {
             self.round(&running, &gateway, meters).await;
@@ -93,7 +93,7 @@ impl World {
         // Sent into the end: some of it may be stored, and none of it is known to be.
         for (id, meter) in (1..).zip(meters.iter_mut()) {
             let report = meter.report();
-            gateway.hear(running.link(), id, &report);
+            gateway.hear(running.meters(), id, &report);
             self.waiting.insert(id, report);
         }
         running.stop().await.expect("it stops well");

@@ -30,11 +30,11 @@ async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
         .map(|(meter, suite)| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1))
         .collect();
     let running = start(folder.path()).await;
-    let gateway = Gateway::attach(running.link());
-    let mut events = running.link().events();
+    let gateway = Gateway::attach(running.meters());
+    let mut events = running.meters().events();
     for meter in &mut meters {
         let report = meter.report();
-        gateway.hear(running.link(), 1, &report);
+        gateway.hear(running.meters(), 1, &report);
         let sent = gateway.next(WITHIN).expect("an acknowledgement");
         assert_eq!((meter.acknowledged(&sent), sent.0), (1, gateway.route(1)));
         let Ok(Event::Reading(reading)) = events.recv().await else { panic!("a reading is told") };
@@ -43,10 +43,10 @@ async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
             (meter.provision.setup().meter.into(), 1, 412)
         );
         // The same again: the same acknowledgement, and no other reading.
-        gateway.hear(running.link(), 1, &report);
+        gateway.hear(running.meters(), 1, &report);
         assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("again")), 1);
     }
-    let snapshot = running.link().snapshot().await.expect("counted");
+    let snapshot = running.meters().snapshot().await.expect("counted");
     let all = meters.len() as u64;
     assert_eq!((snapshot.reports, snapshot.repeats, snapshot.online), (all, all, meters.len()));
     assert_eq!(snapshot.refused.total(), 0);
@@ -59,24 +59,24 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
-    let link = running.link();
+    let handle = running.meters();
     assert_eq!(
-        link.command(8.into(), CommandRequest::Reboot, "me").await,
+        handle.command(8.into(), CommandRequest::Reboot, "me").await,
         Err(RequestError::UnknownMeter(8.into()))
     );
     let page = CommandRequest::ReadStatus { page: 3 };
-    assert_eq!(link.command(7.into(), page, "me").await, Err(RequestError::OutOfRange));
-    let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
-    let other = link.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
-    let gateway = Gateway::attach(link);
+    assert_eq!(handle.command(7.into(), page, "me").await, Err(RequestError::OutOfRange));
+    let id = handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    let other = handle.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
+    let gateway = Gateway::attach(handle);
     assert_eq!(gateway.next(SHORT), None, "the meter was not heard yet");
     running.stop().await.expect("it stops well");
 
     let running = start(folder.path()).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-    let mut events = link.events();
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+    let mut events = handle.events();
     let report = meter.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     let (mut m, mut acknowledged) = (None, false);
     while m.is_none() || !acknowledged {
         let sent = gateway.next(WITHIN).expect("an acknowledgement and the command");
@@ -88,10 +88,10 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
             m = Some(number);
         }
     }
-    assert_eq!(link.withdraw(7.into(), other + 1).await, Err(RequestError::NoCommand(other + 1)));
-    link.withdraw(7.into(), other).await.expect("it waits");
+    assert_eq!(handle.withdraw(7.into(), other + 1).await, Err(RequestError::NoCommand(other + 1)));
+    handle.withdraw(7.into(), other).await.expect("it waits");
     let answer = meter.answer(m.expect("sent"), CommandResult::Done);
-    gateway.hear(link, 1, &answer);
+    gateway.hear(handle, 1, &answer);
     let mut states = Vec::new();
     while states.last() != Some(&(id, CommandState::Done)) {
         let event =
@@ -118,21 +118,21 @@ async fn a_replay_from_elsewhere_moves_no_route() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let report = meter.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(gateway.next(WITHIN).expect("an acknowledgement").0, gateway.route(1));
-    gateway.hear(link, 666, &report);
+    gateway.hear(handle, 666, &report);
     assert_eq!(gateway.next(WITHIN).expect("the same").0, gateway.route(666));
     let mut forged = meter.report().remove(0);
     forged[20] ^= 1;
-    gateway.hear(link, 666, &[forged]);
-    link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    gateway.hear(handle, 666, &[forged]);
+    handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
     let sent = gateway.next(WITHIN).expect("the command");
     assert_eq!((sent.0, meter.command(&sent).1), (gateway.route(1), Command::Reboot));
     // It moves itself: its next report comes from elsewhere.
     let next = meter.report();
-    gateway.hear(link, 2, &next);
+    gateway.hear(handle, 2, &next);
     let sent = gateway.next(WITHIN).expect("an acknowledgement");
     assert_eq!((sent.0, meter.acknowledged(&sent)), (gateway.route(2), meter.n));
     running.stop().await.expect("it stops well");
@@ -143,8 +143,8 @@ async fn keys_come_change_and_go_while_it_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
     let running = start(folder.path()).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-    let mut events = link.events();
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+    let mut events = handle.events();
     let mut changed = async || loop {
         let event = tokio::time::timeout(WITHIN, events.recv()).await.expect("told in time").expect("near");
         if let Event::Meter { meter } = event {
@@ -155,10 +155,10 @@ async fn keys_come_change_and_go_while_it_runs() {
     assert_eq!(changed().await, 9.into());
     for n in 1..=2 {
         let report = old.report();
-        gateway.hear(link, 1, &report);
+        gateway.hear(handle, 1, &report);
         assert_eq!(old.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
     }
-    let id = link.command(9.into(), CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
+    let id = handle.command(9.into(), CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
     assert_eq!(old.command(&gateway.next(WITHIN).expect("the command")).1, Command::ReadStatus { page: 1 });
     let mut new = SimulatedMeter::register(&keys, 9, Suite::Ecies, 2);
     assert_eq!(changed().await, 9.into());
@@ -167,23 +167,23 @@ async fn keys_come_change_and_go_while_it_runs() {
         CommandState::Withdrawn
     );
     let late = old.report();
-    gateway.hear(link, 1, &late);
+    gateway.hear(handle, 1, &late);
     assert_eq!(gateway.next(SHORT), None);
     // Its numbers begin with 1 again, and are other readings.
     let report = new.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(new.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
     let record = old.provision.record();
     let over = RequestError::EpochOver { meter: 9.into(), known: 2, given: 1 };
-    assert_eq!(link.set_meter(NetworkId::DEFAULT, 1, record).await, Err(over));
+    assert_eq!(handle.set_meter(NetworkId::DEFAULT, 1, record).await, Err(over));
     std::fs::remove_file(keys.join("meters/00009.toml")).expect("there");
     assert_eq!(changed().await, 9.into());
     let report = new.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let same = new.provision.record();
     let over = RequestError::EpochOver { meter: 9.into(), known: 2, given: 2 };
-    assert_eq!(link.set_meter(NetworkId::DEFAULT, 2, same).await, Err(over));
+    assert_eq!(handle.set_meter(NetworkId::DEFAULT, 2, same).await, Err(over));
     running.stop().await.expect("it stops well");
 }
 
@@ -198,7 +198,7 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
     let error = collector::service::Running::start(config).await.err().expect("refused");
     assert!(error.to_string().contains("--keys"), "{error}");
     let running = start(folder.path()).await;
-    assert_eq!(running.link().meters().await.expect("there").len(), 1);
+    assert_eq!(running.meters().meters().await.expect("there").len(), 1);
     running.stop().await.expect("it stops well");
 }
 
@@ -211,18 +211,18 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
     let mut attacked = SimulatedMeter::register(&keys, 7, Suite::Ecies, 1);
     let mut other = SimulatedMeter::register(&keys, 8, Suite::Ecies, 1);
     let running = start_with(folder.path(), |config| config.verifiers = 1).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let mut forged = attacked.report();
     forged[1][60] ^= 1;
     for _ in 0..2000 {
-        gateway.hear(link, 666, &forged);
+        gateway.hear(handle, 666, &forged);
     }
     let begun = std::time::Instant::now();
     let report = other.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     let mut most_opening = 0;
     let acknowledgement = loop {
-        most_opening = most_opening.max(link.snapshot().await.expect("counted").opening);
+        most_opening = most_opening.max(handle.snapshot().await.expect("counted").opening);
         assert!(begun.elapsed() < WITHIN, "another meter's report is not acknowledged");
         if let Some(sent) = gateway.next(Duration::from_millis(1)) {
             break sent;
@@ -232,7 +232,7 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
     println!("{most_opening} at the verifiers; another's report acknowledged after {:?}", begun.elapsed());
     // Two of the one, and the other's.
     assert!(most_opening <= 3, "{most_opening} messages at the verifiers at once");
-    assert!(link.snapshot().await.expect("counted").dropped_messages > 0);
+    assert!(handle.snapshot().await.expect("counted").dropped_messages > 0);
     running.stop().await.expect("it stops well");
 }
 
@@ -260,11 +260,11 @@ async fn unstored_report_is_not_acknowledged() {
         ..Config::new(&db, folder.path().join("keys"))
     };
     let running = Running::start(config).await.expect("it starts");
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     let (mut acknowledged, mut report) = (0, Vec::new());
     while running.reader().health().failed == 0 {
         report = meter.report();
-        gateway.hear(running.link(), 1, &report);
+        gateway.hear(running.meters(), 1, &report);
         if let Some(sent) = gateway.next_acknowledgement(Duration::from_secs(3)) {
             acknowledged = meter.acknowledged(&sent);
         }
@@ -274,8 +274,8 @@ async fn unstored_report_is_not_acknowledged() {
     assert_eq!((acknowledged, stored(&db, 7)), (meter.n - 1, Vec::from_iter(1..meter.n)));
 
     let running = start(folder.path()).await;
-    let gateway = Gateway::attach(running.link());
-    gateway.hear(running.link(), 1, &report);
+    let gateway = Gateway::attach(running.meters());
+    gateway.hear(running.meters(), 1, &report);
     assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("there is room")), meter.n);
     running.stop().await.expect("it stops well");
     assert_eq!(stored(&db, 7), Vec::from_iter(1..=meter.n));
@@ -289,17 +289,17 @@ async fn a_database_that_is_removed_comes_back_and_is_told() {
     let db = folder.path().join("test.db");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     for round in 1..=3 {
         let report = meter.report();
-        gateway.hear(running.link(), 1, &report);
+        gateway.hear(running.meters(), 1, &report);
         assert_eq!(meter.acknowledged(&gateway.next_acknowledgement(WITHIN).expect("stored")), meter.n);
         std::fs::remove_file(&db).expect("there");
         let report = meter.report();
         let until = std::time::Instant::now() + WITHIN;
         // As a meter does, until it is acknowledged.
         let sent = loop {
-            gateway.hear(running.link(), 1, &report);
+            gateway.hear(running.meters(), 1, &report);
             if let Some(sent) = gateway.next_acknowledgement(SHORT) {
                 break sent;
             }

@@ -1,4 +1,4 @@
-//! The links of a service with the store behind them, begun and ended one by one: of all networks
+//! The sessions of a service with the store behind them, begun and ended one by one: of all networks
 //! with the service, of partitions as a worker's leases come and go.
 
 use super::registry_changes;
@@ -21,9 +21,9 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use wire::meter::{MeterId, Policy, Suite};
 
-/// The store, and the links that are there. Its calls block. Links of different partitions begin
+/// The store, and the sessions that are there. Its calls block. Sessions of different partitions begin
 /// and end side by side.
-pub(crate) struct Links {
+pub(crate) struct Sessions {
     config: Config,
     keys: KeyStore,
     slices: Slices,
@@ -32,20 +32,20 @@ pub(crate) struct Links {
     images: Arc<Images>,
     jobs: Arc<Jobs<Submission>>,
     store: JoinHandle<()>,
-    /// Each partition's place is locked while its link begins or ends.
-    running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningLink>>>>>,
-    /// The runtime of the links' tasks.
+    /// Each partition's place is locked while its session begins or ends.
+    running: Mutex<BTreeMap<Partition, Arc<Mutex<Option<RunningSession>>>>>,
+    /// The runtime of the sessions' tasks.
     runtime: Handle,
 }
 
-struct RunningLink {
+struct RunningSession {
     thread: JoinHandle<()>,
     /// Brings changes of the key files.
     following: tokio::task::JoinHandle<()>,
 }
 
-impl Links {
-    /// Opens the store. No link is there yet. worker: what it is called among those that write the
+impl Sessions {
+    /// Opens the store. No session is there yet. worker: what it is called among those that write the
     /// store, too; `None`: nobody does.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Links {
         slices: Slices,
         worker: Option<&str>,
         runtime: Handle,
-    ) -> Result<Links, ServiceError> {
+    ) -> Result<Sessions, ServiceError> {
         let store = match worker {
             None => Store::open(&config.db, &config.store)?,
             Some(worker) => {
@@ -68,7 +68,7 @@ impl Links {
         let (jobs, handle) = (Arc::new(jobs), MetersHandle::new(slices));
         let images = Arc::new(Images::new(reader.clone()));
         let running = Mutex::default();
-        Ok(Links { config, keys, slices, handle, reader, images, jobs, store, running, runtime })
+        Ok(Sessions { config, keys, slices, handle, reader, images, jobs, store, running, runtime })
     }
 
     pub(crate) fn handle(&self) -> &MetersHandle {
@@ -116,12 +116,12 @@ impl Links {
         ServiceError::OtherKeys { keys, db, meters, of, or }
     }
 
-    fn place(&self, partition: Partition) -> Arc<Mutex<Option<RunningLink>>> {
+    fn place(&self, partition: Partition) -> Arc<Mutex<Option<RunningSession>>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.entry(partition).or_default().clone()
     }
 
-    /// Begins a partition's link. fence: what it writes under. end: hears of the link's end.
+    /// Begins a partition's session. fence: what it writes under. end: hears of the session's end.
     /// Returns how many meters it has.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Links {
         })?;
         let following = registry_changes::follow(poller, self.handle.clone(), (partition, slices));
         let following = self.runtime.spawn(following);
-        *place = Some(RunningLink { thread, following });
+        *place = Some(RunningSession { thread, following });
         Ok(meters)
     }
 
@@ -219,7 +219,7 @@ impl Links {
         Policy { require_sealed, ..self.config.policy }
     }
 
-    /// Ends a partition's link: it takes no more packets, and stores and acknowledges what it has.
+    /// Ends a partition's session: it takes no more packets, and stores and acknowledges what it has.
     /// One whose lease is over stores nothing more.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl Links {
         let place = self.place(partition);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         self.handle.close(partition);
-        let joined = place.take().map_or(Ok(()), |RunningLink { thread, following }| {
+        let joined = place.take().map_or(Ok(()), |RunningSession { thread, following }| {
             following.abort();
             thread.join()
         });
@@ -236,7 +236,7 @@ impl Links {
         joined.map_err(|_| ServiceError::Ended("link"))
     }
 
-    /// Ends all links, and closes the store.
+    /// Ends all sessions, and closes the store.
     ///
     /// # Errors
     /// [`ServiceError::Ended`] where a part had ended before.

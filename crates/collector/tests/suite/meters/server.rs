@@ -31,15 +31,15 @@ async fn unstored_report_is_acknowledged_once_the_server_returns() {
     let place = DatabaseUrl::named(&server.url(&server.database())).expect("a URL");
     let with_server = |config: &mut Config| config.db = place.clone();
     let running = start_with(folder.path(), with_server).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     let first = meter.report();
-    gateway.hear(running.link(), 1, &first);
+    gateway.hear(running.meters(), 1, &first);
     let sent = gateway.next_acknowledgement(WITHIN).expect("an acknowledgement");
     assert_eq!(meter.acknowledged(&sent), 1);
 
     server.stop();
     let second = meter.report();
-    gateway.hear(running.link(), 1, &second);
+    gateway.hear(running.meters(), 1, &second);
     let said = gateway.next_acknowledgement(Duration::from_secs(2));
     assert!(said.is_none(), "it was acknowledged while there was no database");
     assert!(running.reader().health().trouble.is_some());
@@ -47,7 +47,7 @@ async fn unstored_report_is_acknowledged_once_the_server_returns() {
     // As a meter does that hears nothing.
     let mut acknowledged = None;
     for _ in 0..30 {
-        gateway.hear(running.link(), 1, &second);
+        gateway.hear(running.meters(), 1, &second);
         acknowledged = gateway.next_acknowledgement(Duration::from_secs(1));
         if acknowledged.is_some() {
             break;
@@ -59,8 +59,8 @@ async fn unstored_report_is_acknowledged_once_the_server_returns() {
 
     // Another start goes on where this one ended.
     let running = start_with(folder.path(), with_server).await;
-    let gateway = Gateway::attach(running.link());
-    gateway.hear(running.link(), 1, &second);
+    let gateway = Gateway::attach(running.meters());
+    gateway.hear(running.meters(), 1, &second);
     let again = gateway.next_acknowledgement(WITHIN).expect("the same again");
     assert_eq!(meter.acknowledged(&again), 2);
     assert_eq!(stored(&running, 7), [0.1, 0.2]);

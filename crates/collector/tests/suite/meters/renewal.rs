@@ -102,10 +102,10 @@ async fn renewed_key_survives_a_restart_at_any_moment(kind: Kind) {
     ];
     for moment in moments {
         let running = start(&stand).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         if moment == Moment::Ordered {
             // Once: what a restart breaks off goes on by itself.
-            link.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+            handle.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
         }
         firmware.renewal_packets = 0;
         loop {
@@ -126,14 +126,14 @@ async fn renewed_key_survives_a_restart_at_any_moment(kind: Kind) {
                 break;
             }
             assert!(Instant::now() < until, "{moment:?}: {:?}", firmware.meter.status());
-            firmware.step(link, &gateway);
+            firmware.step(handle, &gateway);
         }
         running.stop().await.expect("it stops well");
     }
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
-    firmware.is_well(running.link(), &gateway);
-    let refused = running.link().snapshot().await.expect("counted").refused;
+    let gateway = Gateway::attach(running.meters());
+    firmware.is_well(running.meters(), &gateway);
+    let refused = running.meters().snapshot().await.expect("counted").refused;
     assert_eq!((refused.of(Rejection::NotAuthentic), firmware.epoch()), (0, 1), "{refused:?}");
     // The record of actions: the order, and its result.
     let actions = running.reader().actions(100, None).expect("readable");
@@ -148,21 +148,21 @@ async fn wrong_pieces_are_refused_on_both_sides(kind: Kind) {
     let mut firmware = firmware(&stand, 42);
     firmware.attacker = Some(Attacker::new(seed()));
     let running = start(&stand).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let until = Instant::now() + LONG;
     for epoch in 1..=2 {
-        firmware.is_well(running.link(), &gateway);
-        let id = link.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+        firmware.is_well(running.meters(), &gateway);
+        let id = handle.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
         while firmware.epoch() < epoch || keys(&stand).has_next() || keys(&stand).epoch() < epoch {
             assert!(Instant::now() < until, "{epoch}: {:?}", firmware.meter.status());
-            firmware.step(link, &gateway);
+            firmware.step(handle, &gateway);
         }
         let command = running.reader().command(id).expect("readable").expect("there");
         assert_eq!(command.state, CommandState::Done);
     }
     let made = firmware.attacker.take().expect("there").made;
-    firmware.is_well(running.link(), &gateway);
-    let (status, refused) = (firmware.meter.status(), link.snapshot().await.expect("counted").refused);
+    firmware.is_well(running.meters(), &gateway);
+    let (status, refused) = (firmware.meter.status(), handle.snapshot().await.expect("counted").refused);
     assert_eq!((status.lost, status.starts), (0, 1));
     assert!(made > 2 * 2 * 53 * 4, "{made}");
     // About half of them on each side.
@@ -209,7 +209,7 @@ async fn a_key_that_cannot_be_kept_is_kept_when_it_can_be(kind: Kind) {
     let stand = Stand::new(kind);
     let mut meter = with_next_key(&stand);
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     let in_the_way = stand.folder.path().join("keys/meters/.00007.toml.new/in the way");
     match kind {
         Kind::Files => std::fs::create_dir_all(&in_the_way).expect("a folder"),
@@ -219,7 +219,7 @@ async fn a_key_that_cannot_be_kept_is_kept_when_it_can_be(kind: Kind) {
         )),
     }
     for _ in 0..2 {
-        gateway.hear(running.link(), 1, &meter.report());
+        gateway.hear(running.meters(), 1, &meter.report());
         let sent = gateway.next(WITHIN).expect("an acknowledgement");
         assert_eq!(meter.acknowledged(&sent), meter.n);
     }
@@ -238,7 +238,7 @@ async fn nothing_is_written_after_the_service_has_stopped(kind: Kind) {
     let stand = Stand::new(kind);
     let mut meter = with_next_key(&stand);
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     // A writer of keys waits.
     let lock = std::fs::File::open(stand.folder.path().join("keys")).ok();
     let transaction = match (&lock, kind) {
@@ -248,7 +248,7 @@ async fn nothing_is_written_after_the_service_has_stopped(kind: Kind) {
         }
         _ => Some(shared().transaction(&stand.database, "SELECT * FROM sealed_keys FOR UPDATE")),
     };
-    gateway.hear(running.link(), 1, &meter.report());
+    gateway.hear(running.meters(), 1, &meter.report());
     assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), meter.n);
     tokio::time::sleep(Duration::from_millis(300)).await;
     let stopping = tokio::spawn(running.stop());
@@ -269,17 +269,17 @@ async fn a_meter_that_is_rotated_meanwhile_has_its_new_keys(kind: Kind) {
     let usual = Setup { suite: Suite::Aes256GcmRekeyed, ..Setup::usual(OTHER) };
     registry.provision(usual, 0, &stand.images()).expect("another meter");
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     let (rotated, _) = registry.rotate(METER, 0, &stand.images()).expect("new keys");
     // With the key of before, and before the service has looked.
-    gateway.hear(running.link(), 1, &meter.report());
+    gateway.hear(running.meters(), 1, &meter.report());
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(keys(&stand).expose_all(), rotated.record.keys.expose_all());
-    let status = running.link().meter(METER.into()).await.expect("it answers").expect("there");
+    let status = running.meters().meter(METER.into()).await.expect("it answers").expect("there");
     assert_eq!((status.epoch, status.online), (2, false));
-    assert!(running.link().meter(OTHER.into()).await.expect("it answers").is_some());
+    assert!(running.meters().meter(OTHER.into()).await.expect("it answers").is_some());
     // Commands wait for nothing of before.
-    running.link().command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+    running.meters().command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
     running.stop().await.expect("it stops well");
 }
 
@@ -343,11 +343,11 @@ async fn a_copy_of_the_keys_of_before_a_renewal_opens_nothing() {
             super::station::put(&file, &copy);
         }
         let running = start(&stand).await;
-        let gateway = Gateway::attach(running.link());
-        gateway.hear(running.link(), 1, &meter.report());
+        let gateway = Gateway::attach(running.meters());
+        gateway.hear(running.meters(), 1, &meter.report());
         let heard = gateway.next_acknowledgement(Duration::from_secs(2));
         assert_eq!(heard.map(|sent| meter.acknowledged(&sent)), is_heard.then_some(meter.n));
-        let refused = running.link().snapshot().await.expect("counted").refused;
+        let refused = running.meters().snapshot().await.expect("counted").refused;
         assert_eq!(refused.of(Rejection::NotAuthentic), u64::from(!is_heard));
         if is_heard {
             until("the one before is erased", || keys(&stand).epoch() == 1 && !keys(&stand).has_next()).await;

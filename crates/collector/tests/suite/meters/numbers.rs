@@ -30,9 +30,9 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
 
 /// Has the meter report, and its command come; with the number that it came under. A pending time
 /// is answered, too.
-fn commanded(link: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
+fn commanded(handle: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
     let report = meter.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     loop {
         let sent = gateway.next(WITHIN).expect("the command");
         if sent.1 == MessageKind::Acknowledgement {
@@ -43,7 +43,7 @@ fn commanded(link: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter,
             return m;
         }
         let answer = meter.answer(m, CommandResult::Done);
-        gateway.hear(link, 1, &answer);
+        gateway.hear(handle, 1, &answer);
     }
 }
 
@@ -63,15 +63,15 @@ async fn lost_or_old_database_reuses_no_command_number() {
     let copy = folder.path().join("copy.db");
     for round in 0..4 {
         let running = start(folder.path()).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         for _ in 0..2 {
-            let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
-            let m = commanded(link, &gateway, &mut meter, Command::Reboot);
+            let id = handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+            let m = commanded(handle, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");
             used.push(m);
             let answer = meter.answer(m, CommandResult::Done);
-            let mut events = link.events();
-            gateway.hear(link, 1, &answer);
+            let mut events = handle.events();
+            gateway.hear(handle, 1, &answer);
             loop {
                 let event = tokio::time::timeout(WITHIN, events.recv()).await.expect("told").expect("near");
                 if matches!(event, Event::Command(update) if (update.id, update.state) == (id, CommandState::Done))
@@ -105,14 +105,14 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Ecies, 1);
     let running = start(folder.path()).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-    let mut events = link.events();
-    link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
-    let m = commanded(link, &gateway, &mut meter, Command::Reboot);
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+    let mut events = handle.events();
+    handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    let m = commanded(handle, &gateway, &mut meter, Command::Reboot);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&3_000_000_000u32.to_be_bytes());
     let answer = meter.answer_with(Answer { m, outcome: CommandResult::NumberTooLow, body });
-    gateway.hear(link, 1, &answer);
+    gateway.hear(handle, 1, &answer);
     let told = alert(&mut events, "command-numbers").await;
     assert!(told.meter == Some(7.into()) && told.detail.contains("3000000000"), "{told:?}");
     let again = loop {
@@ -132,19 +132,19 @@ async fn other_report_under_known_number_alerts_unacknowledged() {
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     for restarted in [false, true] {
         let running = start(folder.path()).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-        let mut events = link.events();
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+        let mut events = handle.events();
         if !restarted {
             for n in 1..=3 {
                 let report = meter.report();
-                gateway.hear(link, 1, &report);
+                gateway.hear(handle, 1, &report);
                 assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
             }
             let content =
                 Content::Alert(MeterAlert { time_s: 5, cause: Cause::PowerOn, starts: 2, detail: [0; 3] });
             meter.n += 1;
             let report = meter.send(&Report { n: 4, time_set: false, lost: 0, content });
-            gateway.hear(link, 1, &report);
+            gateway.hear(handle, 1, &report);
             assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 4);
         }
         // Another reading where a reading is, and where an alert is.
@@ -152,7 +152,7 @@ async fn other_report_under_known_number_alerts_unacknowledged() {
             meter.n = n - 1;
             let other = meter.report();
             let other = if n == 2 { changed(&mut meter, 2) } else { other };
-            gateway.hear(link, 1, &other);
+            gateway.hear(handle, 1, &other);
         }
         let told = alert(&mut events, "number-reused").await;
         assert!(told.meter == Some(7.into()) && told.detail.contains("meters rotate 7"), "{told:?}");
@@ -188,9 +188,9 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
     sent.push(meter.send(&Report { n: meter.n, time_set: true, lost: 3, content }));
     for _ in 0..2 {
         let running = start(folder.path()).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         for (n, report) in (1..).zip(&sent) {
-            gateway.hear(link, 1, report);
+            gateway.hear(handle, 1, report);
             let acknowledgement = loop {
                 let sent = gateway.next(WITHIN).expect("an acknowledgement");
                 if sent.1 == MessageKind::Acknowledgement {
@@ -211,9 +211,9 @@ async fn a_report_that_comes_late_is_stored_once() {
     let (first, late, third) = (meter.report(), meter.report(), meter.report());
     for _ in 0..2 {
         let running = start(folder.path()).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         for (n, report) in [(1, &first), (3, &third), (2, &late), (2, &late)] {
-            gateway.hear(link, 1, report);
+            gateway.hear(handle, 1, report);
             assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
         }
         running.stop().await.expect("it stops well");
@@ -226,13 +226,13 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes256Gcm, 1);
     let running = start(folder.path()).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-    let mut events = link.events();
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+    let mut events = handle.events();
     for starts in [1, 2, 1] {
         meter.n += 1;
         let content = Content::Alert(MeterAlert { time_s: 5, cause: Cause::PowerOn, starts, detail: [0; 3] });
         let report = meter.send(&Report { n: meter.n, time_set: true, lost: 0, content });
-        gateway.hear(link, 1, &report);
+        gateway.hear(handle, 1, &report);
         while gateway.next(WITHIN).expect("an acknowledgement").1 != MessageKind::Acknowledgement {}
     }
     let told = alert(&mut events, "number-reused").await;
@@ -249,16 +249,16 @@ async fn unsealed_report_of_unsealing_meter_is_accepted() {
     let mut open = SimulatedMeter::register(&keys, 5, Suite::None, 1);
     let config = Config::new(folder.path().join("test.db"), keys.clone());
     let running = Running::start(config).await.expect("it starts");
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let report = open.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(open.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
     let sealing = SimulatedMeter::register(&keys, 6, Suite::Aes128Gcm, 1);
-    link.set_meter(NetworkId::DEFAULT, 1, sealing.provision.record()).await.expect("added");
+    handle.set_meter(NetworkId::DEFAULT, 1, sealing.provision.record()).await.expect("added");
     let report = open.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let nothing = CommandRequest::Configure { interval_s: 10, suite: Suite::None };
-    assert_eq!(link.command(6.into(), nothing, "me").await, Err(RequestError::SealRequired));
+    assert_eq!(handle.command(6.into(), nothing, "me").await, Err(RequestError::SealRequired));
     running.stop().await.expect("it stops well");
 }

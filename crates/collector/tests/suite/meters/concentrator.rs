@@ -43,7 +43,7 @@ impl Concentrator {
         config.unknown_meters = Some(unknown_meters);
         let running = Running::start(config).await.expect("it starts");
         let outbox = running.reader().outbox().expect("readable");
-        let gateways = running.link().gateways().clone();
+        let gateways = running.meters().gateways().clone();
         let forwarder =
             Forwarder::start(upstream.to_string(), heard, gateways, running.writer().clone(), outbox);
         Concentrator { running, forwarder }
@@ -195,15 +195,15 @@ async fn a_key_is_renewed_through_a_concentrator() {
     })
     .await;
     let near = Concentrator::start(folder.path(), running.udp()[0]).await;
-    let (link, radio) = (near.running.link(), Gateway::attach(near.running.link()));
-    firmware.is_well(link, &radio);
-    running.link().command(7.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+    let (handle, radio) = (near.running.meters(), Gateway::attach(near.running.meters()));
+    firmware.is_well(handle, &radio);
+    running.meters().command(7.into(), CommandRequest::RenewKey, "me").await.expect("queued");
     let begun = Instant::now();
     while firmware.epoch() == 0 {
         assert!(begun.elapsed() < LONG, "{:?}, {:?}", firmware.meter.status(), near.forwarder.counts());
-        firmware.step(link, &radio);
+        firmware.step(handle, &radio);
     }
-    firmware.is_well(link, &radio);
+    firmware.is_well(handle, &radio);
     near.running.stop().await.expect("it stops well");
     running.stop().await.expect("it stops well");
 }
@@ -291,13 +291,13 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
 
     let flood = Flood::start(near.address(), 5000, (7..).zip(suites).collect());
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let before = running.link().snapshot().await.expect("counted");
+    let before = running.meters().snapshot().await.expect("counted");
     let begun = Instant::now();
     let longest: Vec<Duration> = tokio::task::block_in_place(|| {
         let longest = |meter: &mut Meter| (0..5).map(|_| meter.reports()).max().unwrap_or_default();
         meters.iter_mut().map(longest).collect()
     });
-    let after = running.link().snapshot().await.expect("counted");
+    let after = running.meters().snapshot().await.expect("counted");
     let upstream = (after.packets - before.packets) as f64;
     let seconds = begun.elapsed().as_secs_f64();
     let sent = flood.sent.load(Ordering::Relaxed);
@@ -338,7 +338,7 @@ async fn a_flood_at_the_gateway_of_all_leaves_room_for_others() {
         let times =
             tokio::task::block_in_place(|| lives.map(|life| life.join().expect("all are acknowledged")));
         let (sent, seconds) = (flood.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f64());
-        let snapshot = running.link().snapshot().await.expect("counted");
+        let snapshot = running.meters().snapshot().await.expect("counted");
         drop(flood);
         println!(
             "{}: {:.0} forged a second, {:.0} at the link, {} in all found its queue full",

@@ -95,7 +95,7 @@ fn until(
         }
         assert!(Instant::now() < until, "{what}: {update:?}, {:?}", firmware.meter.status());
         for _ in 0..4 {
-            firmware.step(running.link(), gateway);
+            firmware.step(running.meters(), gateway);
         }
     }
 }
@@ -121,11 +121,11 @@ async fn an_update_survives_a_service_that_begins_anew_at_any_moment(kind: Kind)
     for moment in ["asked for", "asking", "sending", "some of it", "trying", "runs"] {
         let what = format!("{what}: {moment}");
         let running = start(&stand).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-        let mut told = link.events();
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
+        let mut told = handle.events();
         if moment == "asked for" {
             add(&running, &second).await;
-            link.update(METER.into(), digest(&second), "me").await.expect("begun");
+            handle.update(METER.into(), digest(&second), "me").await.expect("begun");
             assert_eq!(update(&running, METER).state, UpdateState::Waiting, "it was never heard");
         }
         // The meter's flash goes on where it was, and not from the beginning.
@@ -153,12 +153,12 @@ async fn an_update_survives_a_service_that_begins_anew_at_any_moment(kind: Kind)
     let words = second.bytes().len() as u64 / 4;
     assert!((words..words + 200).contains(&had), "{what}: {had} operations for {words} words");
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
-    firmware.is_well(running.link(), &gateway);
+    let gateway = Gateway::attach(running.meters());
+    firmware.is_well(running.meters(), &gateway);
     let ended = update(&running, METER);
     assert_eq!((ended.state, ended.pieces, ended.of), (UpdateState::Runs, second.pieces(), second.pieces()));
     assert_eq!((ended.by.as_str(), ended.version, ended.refusal), ("me", 2, None));
-    assert_eq!(running.link().forget_update(METER.into()).await, Err(RequestError::NoUpdate(METER.into())));
+    assert_eq!(running.meters().forget_update(METER.into()).await, Err(RequestError::NoUpdate(METER.into())));
     running.stop().await.expect("it stops well");
     // Nothing of it is kept with the meter.
     let running = start(&stand).await;
@@ -171,20 +171,20 @@ async fn the_image_for_the_other_slot_is_taken_instead(kind: Kind) {
     let stand = Stand::new(kind);
     let mut firmware = firmware(&stand, METER, Suite::Aes128Gcm);
     let running = start(&stand).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let over = |update: &UpdateRecord| update.state.is_over();
     // For the slot that runs, and none for the other: of another version is no use.
     let [of_first, of_second] = [image(0, 2, 300), image(1, 2, 300)];
     add(&running, &of_first).await;
     add(&running, &image(1, 3, 300)).await;
-    link.update(METER.into(), digest(&of_first), "me").await.expect("begun");
+    handle.update(METER.into(), digest(&of_first), "me").await.expect("begun");
     until(&running, &gateway, &mut firmware, "refused", over);
     let refused = update(&running, METER);
     assert_eq!((refused.state, refused.refusal), (UpdateState::Refused, Some(ImageRefusal::OtherSlot)));
     assert_eq!(refused.image, digest(&of_first));
     // With it.
     add(&running, &of_second).await;
-    link.update(METER.into(), digest(&of_first), "me").await.expect("begun");
+    handle.update(METER.into(), digest(&of_first), "me").await.expect("begun");
     until(&running, &gateway, &mut firmware, "taken", over);
     let taken = update(&running, METER);
     assert_eq!((taken.state, taken.refusal), (UpdateState::Runs, None));
@@ -193,7 +193,7 @@ async fn the_image_for_the_other_slot_is_taken_instead(kind: Kind) {
     // A version below is refused as it is, in either slot.
     let old = image(0, 1, 300);
     add(&running, &old).await;
-    link.update(METER.into(), digest(&old), "me").await.expect("begun");
+    handle.update(METER.into(), digest(&old), "me").await.expect("begun");
     until(&running, &gateway, &mut firmware, "old", over);
     assert_eq!(update(&running, METER).refusal, Some(ImageRefusal::Old));
     running.stop().await.expect("it stops well");
@@ -211,19 +211,19 @@ async fn meters_that_are_sent_an_image_have_their_pieces_by_turns() {
         config.policy.update_piece_every_ms = EVERY.as_millis() as u64;
     })
     .await;
-    let link = running.link();
-    let gateways = [0; 3].map(|_| Gateway::attach(link));
+    let handle = running.meters();
+    let gateways = [0; 3].map(|_| Gateway::attach(handle));
     let second = image(1, 2, 9_000);
     add(&running, &second).await;
     for meter in [7, 8, 9] {
-        link.update(meter.into(), digest(&second), "me").await.expect("begun");
+        handle.update(meter.into(), digest(&second), "me").await.expect("begun");
     }
     let until = Instant::now() + LONG;
     let mut sent = |from: [usize; 3], count: usize| -> [usize; 3] {
         loop {
             assert!(Instant::now() < until, "no pieces are sent");
             for (firmware, gateway) in meters.iter_mut().zip(&gateways) {
-                firmware.step(link, gateway);
+                firmware.step(handle, gateway);
             }
             let now: Vec<usize> = meters.iter().zip(from).map(|(meter, from)| meter.pieces - from).collect();
             if now.iter().sum::<usize>() >= count && (count > 3 || now.iter().all(|pieces| *pieces > 0)) {
@@ -248,19 +248,19 @@ async fn a_meter_that_cannot_says_so() {
     let setup = Setup { suite: Suite::Aes128Gcm, interval_s: 1, ..Setup::usual(METER) };
     let mut firmware = Firmware::provision(&registry(&stand), setup, &stand.images(), 3);
     let running = start(&stand).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     let second = image(1, 2, 300);
     add(&running, &second).await;
-    running.link().update(METER.into(), digest(&second), "me").await.expect("begun");
+    running.meters().update(METER.into(), digest(&second), "me").await.expect("begun");
     until(&running, &gateway, &mut firmware, "not possible", |update| update.state.is_over());
     assert_eq!(update(&running, METER).state, UpdateState::NotPossible);
     running.stop().await.expect("it stops well");
 }
 
 /// Makes a meter heard that never answers.
-fn hear(link: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter) {
+fn hear(handle: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter) {
     let report = meter.report();
-    gateway.hear(link, 1, &report);
+    gateway.hear(handle, 1, &report);
     assert_eq!(meter.acknowledged(&gateway.next_acknowledgement(WITHIN).expect("stored")), meter.n);
 }
 
@@ -281,24 +281,27 @@ async fn meter_with_new_keys_loses_the_update() {
     let [mut rotated, mut revoked, mut later] =
         [1, 2, 3].map(|meter| SimulatedMeter::register(&keys, meter, Suite::Aes128Gcm, 1));
     let running = start(&stand).await;
-    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let second = image(1, 2, 300);
-    let unknown = link.update(1.into(), digest(&second), "me").await;
+    let unknown = handle.update(1.into(), digest(&second), "me").await;
     assert_eq!(unknown, Err(RequestError::UnknownImage(digest(&second))));
     add(&running, &second).await;
     for meter in 1..=3 {
-        link.update(meter.into(), digest(&second), "me").await.expect("begun");
+        handle.update(meter.into(), digest(&second), "me").await.expect("begun");
     }
-    assert_eq!(link.update(9.into(), digest(&second), "me").await, Err(RequestError::UnknownMeter(9.into())));
+    assert_eq!(
+        handle.update(9.into(), digest(&second), "me").await,
+        Err(RequestError::UnknownMeter(9.into()))
+    );
     for meter in [&mut rotated, &mut revoked, &mut later] {
-        hear(link, &gateway, meter);
+        hear(handle, &gateway, meter);
     }
     for meter in 1..=3 {
         until_state(&running, meter, UpdateState::Asking).await;
     }
     let record = SimulatedMeter::register(&stand.folder.path().join("others"), 1, Suite::Aes128Gcm, 2);
-    link.set_meter(NetworkId::DEFAULT, 2, record.provision.record()).await.expect("other keys");
-    link.revoke(2.into()).await.expect("it was there");
+    handle.set_meter(NetworkId::DEFAULT, 2, record.provision.record()).await.expect("other keys");
+    handle.revoke(2.into()).await.expect("it was there");
     for meter in [1, 2] {
         assert_eq!(update(&running, meter).state, UpdateState::Withdrawn, "{meter}");
     }

@@ -38,7 +38,7 @@ impl Site {
         for packet in packets {
             let route = self.gateway.route(1);
             let heard = HeardPacket { route, bytes: packet.clone(), rssi_dbm: Some(-61) };
-            assert!(running.link().hear_in(self.network, heard));
+            assert!(running.meters().hear_in(self.network, heard));
         }
     }
 
@@ -60,7 +60,7 @@ fn register(keys: &Path, suite: Suite) -> [SimulatedMeter; 2] {
 fn sites(running: &Running, meters: [SimulatedMeter; 2]) -> [Site; 2] {
     let [default, seven] = meters;
     [(NetworkId::DEFAULT, default), (SEVEN, seven)].map(|(network, meter)| {
-        let gateway = Gateway::attach(running.link());
+        let gateway = Gateway::attach(running.meters());
         Site { network, meter, gateway }
     })
 }
@@ -79,7 +79,7 @@ async fn networks_with_the_same_numbers_never_mix() {
         let own = |network| *Registry::open_network(&keys, network).expect("keys").identity().public();
         assert_ne!(own(NetworkId::DEFAULT), own(SEVEN), "each network has a key pair of its own");
         let running = start(folder.path()).await;
-        let mut events = running.link().events();
+        let mut events = running.meters().events();
         let [mut default, mut seven] = sites(&running, meters);
         default.report(&running);
         seven.report(&running);
@@ -94,12 +94,12 @@ async fn networks_with_the_same_numbers_never_mix() {
         assert_eq!(told, [(default.name(), 1), (seven.name(), 1), (seven.name(), 2)]);
 
         // A message of network 7's meter in another network: forwarded, or recorded and sent again.
-        let before = running.link().snapshot().await.expect("counted");
+        let before = running.meters().snapshot().await.expect("counted");
         let report = seven.meter.report();
         default.hear(&running, &report);
         is_silent(&default);
         is_silent(&seven);
-        let after = running.link().snapshot().await.expect("counted");
+        let after = running.meters().snapshot().await.expect("counted");
         assert_eq!((after.refused.total() - before.refused.total(), after.reports), (1, before.reports));
         assert_eq!((stored(&db, default.name()), stored(&db, seven.name())), (vec![1], vec![1, 2]));
         seven.hear(&running, &report);
@@ -126,13 +126,13 @@ async fn commands_and_alerts_are_their_network_s() {
     let [mut default, mut seven] = sites(&running, meters);
     default.report(&running);
     seven.report(&running);
-    let (link, reader) = (running.link(), running.reader());
-    let id = link.command(seven.name(), CommandRequest::Reboot, "me").await.expect("queued");
+    let (handle, reader) = (running.meters(), running.reader());
+    let id = handle.command(seven.name(), CommandRequest::Reboot, "me").await.expect("queued");
     let sent = seven.gateway.next(WITHIN).expect("the command");
     let (m, command) = seven.meter.command(&sent);
     assert_eq!(command, Command::Reboot);
     is_silent(&default);
-    assert_eq!(link.withdraw(default.name(), id).await, Err(RequestError::NoCommand(id)));
+    assert_eq!(handle.withdraw(default.name(), id).await, Err(RequestError::NoCommand(id)));
     let answer = seven.meter.answer(m, CommandResult::Done);
     // Not from where another network's meters are.
     default.hear(&running, &answer);
@@ -147,7 +147,7 @@ async fn commands_and_alerts_are_their_network_s() {
     let of = |site: &Site| reader.commands(site.name(), 10).expect("readable").len();
     assert_eq!((of(&default), of(&seven)), (0, 1));
     let nowhere = NetworkId(9).meter(METER);
-    let unknown = link.command(nowhere, CommandRequest::Reboot, "me").await;
+    let unknown = handle.command(nowhere, CommandRequest::Reboot, "me").await;
     assert_eq!(unknown, Err(RequestError::UnknownMeter(nowhere)));
     assert!(unknown.expect_err("unknown").to_string().contains("meter 9-258"));
 
@@ -181,7 +181,7 @@ async fn keys_of_a_network_come_and_go_and_the_other_s_stay() {
     let keys = folder.path().join("keys");
     let meters = register(&keys, Suite::Aes128Gcm);
     let running = start(folder.path()).await;
-    let mut events = running.link().events();
+    let mut events = running.meters().events();
     let [mut default, mut seven] = sites(&running, meters);
     default.report(&running);
     seven.report(&running);
@@ -256,7 +256,7 @@ async fn files_of_before_are_taken_over_as_they_are() {
     old.execute_batch(include_str!("data/version-3.sql")).expect("the third version's database");
     let before = rows(&old);
     drop(old);
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/link/data/keys");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/meters/data/keys");
     for file in [
         "collector.toml",
         "commands.toml",
@@ -290,8 +290,8 @@ async fn files_of_before_are_taken_over_as_they_are() {
     assert_eq!((audited.messages, audited.opened, audited.failures), (5, 5, 0), "{audited:?}");
     // Meter 258 goes on, and the one that was revoked does not.
     let record = registry.load().expect("all are good")[&METER].record.clone();
-    let gateway = Gateway::attach(running.link());
-    gateway.hear(running.link(), 1, &measured(&record, 6));
+    let gateway = Gateway::attach(running.meters());
+    gateway.hear(running.meters(), 1, &measured(&record, 6));
     gateway.next_acknowledgement(WITHIN).expect("an acknowledgement");
     assert_eq!(stored(&db, METER), [1, 2, 3, 4, 6]);
     let meters = running.reader().meters(MeterFilter::All, 0).expect("readable");

@@ -36,19 +36,19 @@ impl Transmit for Sent {
 }
 
 impl Gateway {
-    pub fn attach(link: &MetersHandle) -> Gateway {
+    pub fn attach(handle: &MetersHandle) -> Gateway {
         let (out, sent) = channel();
-        Gateway { id: link.gateways().attach(Arc::new(Sent(out))), sent }
+        Gateway { id: handle.gateways().attach(Arc::new(Sent(out))), sent }
     }
 
     pub fn route(&self, port: u16) -> Route {
         Route { gateway: self.id, peer: Some(SocketAddr::from(([127, 0, 0, 1], port))) }
     }
 
-    pub fn hear(&self, link: &MetersHandle, port: u16, packets: &[Vec<u8>]) {
+    pub fn hear(&self, handle: &MetersHandle, port: u16, packets: &[Vec<u8>]) {
         for packet in packets {
             let heard = HeardPacket { route: self.route(port), bytes: packet.clone(), rssi_dbm: Some(-61) };
-            assert!(link.hear(heard));
+            assert!(handle.hear(heard));
         }
     }
 

@@ -30,7 +30,7 @@ impl World {
         mut until: impl FnMut() -> bool,
     ) {
         let running = start(folder).await;
-        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         let limit = Instant::now() + 3 * WITHIN;
         let mut rounds = 0;
         while !until() || rounds < 20 {
@@ -39,11 +39,11 @@ impl World {
             for (id, meter) in (1..).zip(meters.iter_mut()) {
                 if rounds % 4 == 0 {
                     // The queue may be full.
-                    let _ = link.command(id.into(), CommandRequest::Reboot, "me").await;
+                    let _ = handle.command(id.into(), CommandRequest::Reboot, "me").await;
                 }
                 let report = meter.report();
                 let n = meter.n;
-                gateway.hear(link, id, &report);
+                gateway.hear(handle, id, &report);
                 // Until its acknowledgement, and as long as commands come.
                 let mut last = false;
                 while !last {
@@ -59,7 +59,7 @@ impl World {
                         let before = self.commands.entry((of, m)).or_insert_with(|| sent.3.clone());
                         assert_eq!(*before, sent.3, "number {m} of meter {of} for two commands");
                         let answer = meter.answer(m, CommandResult::Done);
-                        gateway.hear(link, id, &answer);
+                        gateway.hear(handle, id, &answer);
                     }
                 }
             }

@@ -79,7 +79,7 @@ impl Firmware {
         }
     }
 
-    pub fn step(&mut self, link: &MetersHandle, gateway: &Gateway) {
+    pub fn step(&mut self, handle: &MetersHandle, gateway: &Gateway) {
         let call = self.meter.resume(self.now_ns, self.reply);
         self.reply = Reply::Done;
         match call {
@@ -87,8 +87,8 @@ impl Firmware {
                 let packet = packet.bytes().to_vec();
                 self.renewal_packets += usize::from(is_renewal(&packet));
                 let wrong = self.attacker.as_mut().map(|attacker| attacker.on_its_way(&packet));
-                gateway.hear(link, 1, &wrong.unwrap_or_default());
-                gateway.hear(link, 1, &[packet]);
+                gateway.hear(handle, 1, &wrong.unwrap_or_default());
+                gateway.hear(handle, 1, &[packet]);
                 self.now_ns += PACKET_NS;
             }
             Call::Listen { until_ns } => {
@@ -133,11 +133,11 @@ impl Firmware {
     }
 
     /// Reports are acknowledged with the key that it has now.
-    pub fn is_well(&mut self, link: &MetersHandle, gateway: &Gateway) {
+    pub fn is_well(&mut self, handle: &MetersHandle, gateway: &Gateway) {
         let (before, until) = (self.meter.status().acknowledged, Instant::now() + LONG);
         while self.meter.status().acknowledged < before + 3 {
             assert!(Instant::now() < until, "{:?}", self.meter.status());
-            self.step(link, gateway);
+            self.step(handle, gateway);
         }
     }
 }
