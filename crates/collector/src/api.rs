@@ -1,4 +1,5 @@
-//! The HTTP side of the collector: the API of docs/how-to/collector/http.md, and the dashboard's files.
+//! The HTTP side of the collector: the API of docs/how-to/collector/http.md, and the dashboard's
+//! files.
 //!
 //! A route is in one of three routers, by who may take it (`routes`); `access` finds out who asks.
 //! Nothing here decides about readings: what is shown comes from the store's `Reader`, what is

@@ -212,7 +212,7 @@ async fn ask<T: Send + 'static>(
 /// Makes the runtime of all roles.
 ///
 /// # Errors
-/// Where the system gives no threads.
+/// The system gives no threads.
 pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("collector").build()
 }
@@ -220,7 +220,7 @@ pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// Comes to its end with the first SIGINT or SIGTERM. Needs a tokio runtime around it.
 ///
 /// # Errors
-/// Where the system does not tell of them.
+/// The system does not tell of them.
 pub fn signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

@@ -2,9 +2,9 @@
 //! acknowledges what is durable, sends commands, and shows it all by HTTP and MQTT.
 //! docs/how-to/collector.md is its map.
 //!
-//! The way of a report: a [`gateway`] hears packets, the session puts them together, opens and judges
-//! them (`wire::meter::Collector`), the store commits many at once, and only then the session
-//! acknowledges them and tells the [`event`].
+//! The way of a report: a [`gateway`] hears packets, the session puts them together, opens and
+//! judges them (`wire::meter::Collector`), the store commits many at once, and only then the
+//! session acknowledges them and tells the [`event`].
 
 pub mod api;
 pub mod audit;

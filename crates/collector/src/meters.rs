@@ -2,7 +2,7 @@
 //!
 //! `state` is what a session works on; `handle` is the way to all sessions.
 
-mod command;
+pub(crate) mod command_by_name;
 mod error;
 mod handle;
 mod known_meter;
@@ -18,7 +18,6 @@ mod state;
 mod store_queue;
 mod table;
 
-pub use command::CommandRequest;
 pub use error::RequestError;
 pub use handle::MetersHandle;
 pub(crate) use known_meter::{KnownMeter, LastHeard, Named};

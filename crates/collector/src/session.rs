@@ -43,7 +43,7 @@ impl PartitionSession {
     /// Makes a session, to be run.
     ///
     /// # Errors
-    /// Where the system gives no thread to a verifier.
+    /// The system gives no thread to a verifier.
     pub(crate) fn new(
         beginning: Beginning,
         parts: Parts,

@@ -2,8 +2,8 @@
 //! one.
 //!
 //! There is one for all partitions, each of which has a session of its own, which comes and goes. A
-//! session's writes are of an era. After a transaction that failed, what the session gave before it knew
-//! of that fails, too, so that nothing overtakes what has to be tried again.
+//! session's writes are of an era. After a transaction that failed, what the session gave before it
+//! knew of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
 
@@ -193,7 +193,7 @@ impl<T: Send + 'static> Jobs<T> {
     /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`].
     ///
     /// # Errors
-    /// Where the system gives no thread.
+    /// The system gives no thread.
     pub(crate) fn start(store: Store) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
@@ -213,7 +213,7 @@ impl<T: Send + 'static> Jobs<T> {
     /// more.
     ///
     /// # Errors
-    /// What the store said; `None`: its thread has ended.
+    /// The store's error; `None`: its thread has ended.
     pub(crate) fn take(&self, lease: LeaseNumber) -> Result<(), Option<StoreError>> {
         self.begin_take(lease).recv().map_err(|_| None)?.map_err(Some)
     }
@@ -227,8 +227,8 @@ impl<T: Send + 'static> Jobs<T> {
     }
 
     /// A partition has a session now, which hears of its writes by what this returns; the first one
-    /// hears what is of no session, too. issued: what was sent with the network's keys; it is written
-    /// before the states that it has to cover.
+    /// hears what is of no session, too. issued: what was sent with the network's keys; it is
+    /// written before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
         self.tell(To::Begin { partition, counter_floor, done: out });

@@ -1,7 +1,7 @@
 //! Updates of meters' firmware: begun, listed, taken back.
 
 use super::access::Caller;
-use super::commands::{noted, refused_by_link};
+use super::commands::{noted, refused_request};
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Arguments, Body, InPath};
 use super::images;
@@ -118,7 +118,7 @@ pub(super) async fn withdraw(
         // It ended meanwhile.
         Err(error @ RequestError::NoUpdate(_)) => {
             open(one(&api, meter).await?)?;
-            return Err(refused_by_link(error));
+            return Err(refused_request(error));
         }
         Err(error) => return Err(refused(error)),
     }
@@ -189,7 +189,7 @@ async fn ask(
 
 fn refused(error: RequestError) -> ApiError {
     let is_silent = matches!(error, RequestError::Silent(_));
-    let refused = refused_by_link(error);
+    let refused = refused_request(error);
     if is_silent { refused.hint("look at GET /api/v1/updates before it is tried again") } else { refused }
 }
 

@@ -130,7 +130,7 @@ pub(super) struct Hearing {
 
 impl Hearing {
     /// # Errors
-    /// What the client says.
+    /// The client's error.
     pub(super) async fn open(
         connection: Connection,
         me: &RoleName,

@@ -166,7 +166,7 @@ struct Partition {
 
 impl Answering {
     /// # Errors
-    /// What the client says.
+    /// The client's error.
     pub(super) async fn open(
         connection: &Connection,
         fence: Arc<Fence>,

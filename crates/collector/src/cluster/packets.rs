@@ -50,9 +50,9 @@ impl<R: Clone> PendingMessages<R> {
         (PendingMessages { fence, messages: HashMap::new(), became }, hears)
     }
 
-    /// Returns receipts for the packets of a message, but for those that the session has: these came
-    /// again with the message. For the session they would be nothing new, and so be acknowledged
-    /// before their first effect is durable.
+    /// Returns receipts for the packets of a message, but for those that the session has: these
+    /// came again with the message. For the session they would be nothing new, and so be
+    /// acknowledged before their first effect is durable.
     pub(super) fn receipts(&mut self, message: u64, reply: R, packets: u8) -> Vec<Receipt> {
         let waits = || vec![State::Waits; usize::from(packets)];
         let pending = self.messages.entry(message).or_insert_with(|| Pending {

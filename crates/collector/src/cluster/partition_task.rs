@@ -60,8 +60,8 @@ impl Shared {
             // store.
             () = lease.keep() => Ended::Lost,
         };
-        // No packet is handed over any more. The session stores and acknowledges its own; none, if the
-        // lease is over.
+        // No packet is handed over any more. The session stores and acknowledges its own; none, if
+        // the lease is over.
         let mut closing = Box::pin(self.sessions(move |sessions| sessions.end(partition)));
         let closed = tokio::select! {
             closed = &mut closing => closed,

@@ -224,7 +224,8 @@ impl Queue {
         Ok(Queue { connection: connection.clone(), stream, consumer, partition, pending, became, counts })
     }
 
-    /// Hands packets to the session, and acknowledges what it is done with. Goes on until it cannot.
+    /// Hands packets to the session, and acknowledges what it is done with. Goes on until it
+    /// cannot.
     pub(super) async fn serve(&mut self, meters: &MetersHandle, remote: &RemoteGateways) -> QueueEnd {
         let mut messages = match self.messages().await {
             Ok(messages) => messages,

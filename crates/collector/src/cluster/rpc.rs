@@ -82,13 +82,12 @@ impl Answer {
 mod tests {
     use super::*;
     use crate::image_digest::ImageDigest;
-    use crate::meters::CommandRequest;
     use crate::network::NetworkId;
     use proptest::prelude::*;
-    use wire::meter::Suite;
+    use wire::meter::{Command, Suite};
 
     fn question() -> About {
-        let request = CommandRequest::Configure { interval_s: 10, suite: Suite::Aes128Gcm };
+        let request = Command::Configure { interval_s: 10, suite: Suite::Aes128Gcm }.into();
         let by = "anna".to_owned();
         About::new(NetworkId(7).meter(258), Question::Command { request, by })
     }

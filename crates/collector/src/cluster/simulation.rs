@@ -3,8 +3,8 @@
 //!
 //! The decisions are the collector's own code: leases (`lease::{View, Held}`), fences, the
 //! succession of consumers and acknowledgements (`packets`), transactions and their results
-//! (`writer::Batches`), and the sessions with their `wire::meter::Collector`. Meters are the C files
-//! of `device/meter`. The servers, and the order in which workers ask them, are models.
+//! (`writer::Batches`), and the sessions with their `wire::meter::Collector`. Meters are the C
+//! files of `device/meter`. The servers, and the order in which workers ask them, are models.
 
 mod invariants;
 mod jetstream;
@@ -138,7 +138,7 @@ fn fault(rng: &mut StdRng, workers: usize, gateways: usize) -> Fault {
 /// Runs a seed's cluster. Returns what was counted.
 ///
 /// # Errors
-/// What does not hold.
+/// The first rule that does not hold.
 fn run(seed: u64, broker: Broker) -> Result<Counts, String> {
     let mut world = world(seed, broker);
     world.field.power_up(&mut world.context);
@@ -217,9 +217,9 @@ fn run_all(seeds: std::ops::Range<u64>, broker: Broker) -> Counts {
     })
 }
 
-/// Seeds that found something once: packets that came again while the session had them, reports behind
-/// another of their meter, consumers of later leases that were deleted, commands that were given
-/// though it was said that they were not.
+/// Seeds that found something once: packets that came again while the session had them, reports
+/// behind another of their meter, consumers of later leases that were deleted, commands that were
+/// given though it was said that they were not.
 const REGRESSIONS: [u64; 8] = [1, 2, 18, 326, 734, 950, 2379, 4053];
 
 /// The same with a broker that lies: a consumer that was made behind what its stream has.

@@ -149,7 +149,7 @@ impl Counts {
             metrics::store(text, &reader.health(), shared.meters.store_ok(), snapshot.is_some());
         }
         if let Some(snapshot) = &snapshot {
-            metrics::link(text, snapshot);
+            metrics::sessions(text, snapshot);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands: queued, withdrawn, sent and answered.
 
 use crate::event::CommandState;
-use crate::meters::{Answer, CommandRequest, Named, PartitionState, PendingCommit, RequestError};
+use crate::meters::{Answer, Named, PartitionState, PendingCommit, RequestError};
 use crate::store::{CommandProgress, NewCommand};
 use std::collections::BTreeMap;
 use wire::meter::{Command, CommandResult, CompletedCommand, Delivery, MeterId, QueuedCommand};
@@ -10,13 +10,13 @@ use wire::meter::{Command, CommandResult, CompletedCommand, Delivery, MeterId, Q
 /// cannot be right.
 pub(crate) fn give_command(
     state: &mut PartitionState,
-    (meter, request): (MeterId, CommandRequest),
+    (meter, order): (MeterId, QueuedCommand),
     by: String,
     is_clock_behind: bool,
     answer: Answer<Result<i64, RequestError>>,
 ) {
-    match queue(state, meter, request, is_clock_behind) {
-        Ok((ticket, order)) => {
+    match queue(state, meter, order, is_clock_behind) {
+        Ok(ticket) => {
             let (global, created_ms) = (state.global(meter), state.now_ms);
             let command = NewCommand { meter: global, ticket, order, by, created_ms };
             state.store(PendingCommit::Command { command, answer: Some(answer) });
@@ -26,32 +26,34 @@ pub(crate) fn give_command(
     }
 }
 
+/// Queues a command in the engine. Returns its ticket.
 fn queue(
     state: &mut PartitionState,
     meter: MeterId,
-    request: CommandRequest,
+    order: QueuedCommand,
     is_clock_behind: bool,
-) -> Result<(u32, QueuedCommand), RequestError> {
+) -> Result<u32, RequestError> {
     if state.store_queue.is_paused() {
         return Err(RequestError::Store("the last transaction failed".into()));
     }
     let slices = state.lease.slices;
-    if let CommandRequest::Register { meter: name, .. } = request
+    if let QueuedCommand::Command(Command::Register { meter: name, .. }) = order
         && slices.of(name) != slices.of(meter)
     {
         let slice = slices.of(name);
         return Err(RequestError::OtherSlice { meter: state.global(meter), name, slice });
     }
-    let queued = match request.command() {
-        Some(command) => {
-            let ticket = state.meters.engine.command(meter, command);
-            ticket.map(|ticket| (ticket, QueuedCommand::Command(command)))
+    let queued = match order {
+        // The time is that of the sending, and the collector asks for a meter's by itself.
+        QueuedCommand::ReadClock | QueuedCommand::Command(Command::SetTime { .. }) => {
+            return Err(RequestError::OutOfRange);
         }
-        None if !state.meters.contains(meter) => {
+        QueuedCommand::Command(command) => state.meters.engine.command(meter, command),
+        QueuedCommand::TimeNow if !state.meters.contains(meter) => {
             return Err(RequestError::UnknownMeter(state.global(meter)));
         }
-        None if is_clock_behind => return Err(RequestError::ClockBehind),
-        None => state.meters.engine.set_time(meter).map(|ticket| (ticket, QueuedCommand::TimeNow)),
+        QueuedCommand::TimeNow if is_clock_behind => return Err(RequestError::ClockBehind),
+        QueuedCommand::TimeNow => state.meters.engine.set_time(meter),
     };
     queued.map_err(|error| RequestError::of(state.network(), error))
 }

@@ -1,5 +1,5 @@
-//! Rollout of firmware: which meters are sent their image now, which wait, and the progress that the
-//! store gets. `wire::meter::Collector` gives a meter its image.
+//! Rollout of firmware: which meters are sent their image now, which wait, and the progress that
+//! the store gets. `wire::meter::Collector` gives a meter its image.
 
 use super::images::{Found, Images, Wanted};
 use crate::clock;
@@ -370,8 +370,8 @@ impl Rollout {
         }
     }
 
-    /// Gives meters that refused an image for the slot that runs the other one instead, or ends their
-    /// updates.
+    /// Gives meters that refused an image for the slot that runs the other one instead, or ends
+    /// their updates.
     fn take_other_slot(&mut self, state: &mut PartitionState, refused: ImageDigest, other: Option<Image>) {
         let is_one = |meter: &&MeterId| {
             let progress = state.meters.engine.update_progress(**meter);

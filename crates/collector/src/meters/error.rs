@@ -1,4 +1,5 @@
-//! The reasons why a request about a meter is refused. They go between the processes of a cluster, too.
+//! The reasons why a request about a meter is refused. They go between the processes of a cluster,
+//! too.
 
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};

@@ -1,6 +1,5 @@
 //! The handle of the sessions, one session for each partition: requests and their answers.
 
-use super::command::CommandRequest;
 use super::error::RequestError;
 use super::outlets::{Outlets, Shared};
 use super::receipt::QueuedPacket;
@@ -17,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::broadcast;
-use wire::meter::MeterRecord;
+use wire::meter::{MeterRecord, QueuedCommand};
 
 /// Events that a subscriber may be behind before it misses some.
 const EVENTS_MAX: usize = 4096;
@@ -55,8 +54,8 @@ impl MetersHandle {
         inputs
     }
 
-    /// Tells a session's thread to come to its end, as [`MetersHandle::stop`], and nobody finds it any
-    /// more.
+    /// Tells a session's thread to come to its end, as [`MetersHandle::stop`], and nobody finds it
+    /// any more.
     pub(crate) fn close(&self, partition: Partition) {
         let queues = self.sessions.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
         if let Some(queues) = queues {
@@ -195,16 +194,17 @@ impl MetersHandle {
     /// Queues a command, and returns its name when it is durable. by: who wants it.
     ///
     /// # Errors
-    /// [`RequestError`]: unknown meter, arguments out of range, name taken, queue full, clock behind,
-    /// store. With [`RequestError::Silent`] alone, and [`RequestError::Stopped`], it may be queued all
-    /// the same.
+    /// [`RequestError`]: unknown meter, arguments out of range, name taken, queue full, clock
+    /// behind, store. With [`RequestError::Silent`] alone, and [`RequestError::Stopped`], it may be
+    /// queued all the same.
     pub async fn command(
         &self,
         meter: GlobalMeterId,
-        request: CommandRequest,
+        command: impl Into<QueuedCommand>,
         by: &str,
     ) -> Result<i64, RequestError> {
-        self.ask(meter, Question::Command { request, by: by.to_owned() }).await
+        let (request, by) = (command.into(), by.to_owned());
+        self.ask(meter, Question::Command { request, by }).await
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
@@ -220,8 +220,9 @@ impl MetersHandle {
     /// by: who wants it.
     ///
     /// # Errors
-    /// [`RequestError::UnknownMeter`], [`RequestError::UnknownImage`], [`RequestError::Store`]. With
-    /// [`RequestError::Silent`] alone, and [`RequestError::Stopped`], it may be done all the same.
+    /// [`RequestError::UnknownMeter`], [`RequestError::UnknownImage`], [`RequestError::Store`].
+    /// With [`RequestError::Silent`] alone, and [`RequestError::Stopped`], it may be done all the
+    /// same.
     pub async fn update(
         &self,
         meter: GlobalMeterId,

@@ -1,6 +1,5 @@
 //! Sessions of other processes: what is asked of them, and who is told there what happened here.
 
-use super::command::CommandRequest;
 use super::error::RequestError;
 use crate::event::Event;
 use crate::image_digest::ImageDigest;
@@ -10,14 +9,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
+use wire::meter::QueuedCommand;
 
-/// A request about a meter, wherever its session is. The answer is a command's id; for other requests
-/// it means nothing.
+/// A request about a meter, wherever its session is. The answer is a command's id; for other
+/// requests it means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Question {
     /// Queue a command. by: who wants it.
-    Command { request: CommandRequest, by: String },
+    Command {
+        #[serde(with = "super::command_by_name")]
+        request: QueuedCommand,
+        by: String,
+    },
     /// Take a command back.
     Withdraw { id: i64 },
     /// Have the meter take an image of its firmware, which is in the store. by: who wants it.

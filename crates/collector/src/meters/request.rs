@@ -1,6 +1,5 @@
 //! The queues to a session's thread: packets, and requests with their answers.
 
-use super::command::CommandRequest;
 use super::error::RequestError;
 use super::receipt::QueuedPacket;
 use super::snapshot::{MeterStatus, Snapshot};
@@ -9,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::oneshot;
-use wire::meter::{MeterId, MeterRecord};
+use wire::meter::{MeterId, MeterRecord, QueuedCommand};
 
 /// Packets that wait for a session at most; others are dropped, and come again.
 const PACKETS_MAX: usize = 8192;
@@ -19,7 +18,7 @@ const ASKS_MAX: usize = 1024;
 /// A request to a session's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
-    Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, RequestError>> },
+    Command { meter: MeterId, request: QueuedCommand, by: String, answer: Answer<Result<i64, RequestError>> },
     Withdraw { meter: MeterId, id: i64, answer: Answer<Result<(), RequestError>> },
     Update { meter: MeterId, image: ImageDigest, by: String, answer: Answer<Result<i64, RequestError>> },
     ForgetUpdate { meter: MeterId, answer: Answer<Result<(), RequestError>> },

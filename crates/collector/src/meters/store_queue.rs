@@ -1,5 +1,5 @@
-//! The queue of a session's writes to the store: those of this turn, those in flight, and those that
-//! wait until the store takes writes again.
+//! The queue of a session's writes to the store: those of this turn, those in flight, and those
+//! that wait until the store takes writes again.
 
 use super::pending::{PendingCommit, Submission};
 use crate::fence::Fence;

@@ -47,7 +47,8 @@ impl MeterTable {
         self.known.get_mut(&meter)
     }
 
-    /// Returns a meter if its keys are of this epoch: it may have been rotated or revoked meanwhile.
+    /// Returns a meter if its keys are of this epoch: it may have been rotated or revoked
+    /// meanwhile.
     pub(crate) fn get_of_epoch(&mut self, meter: MeterId, epoch: u32) -> Option<&mut KnownMeter> {
         self.get_mut(meter).filter(|known| known.epoch == epoch)
     }

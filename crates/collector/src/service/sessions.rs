@@ -1,5 +1,5 @@
-//! The sessions of a service with the store behind them, begun and ended one by one: of all networks
-//! with the service, of partitions as a worker's leases come and go.
+//! The sessions of a service with the store behind them, begun and ended one by one: of all
+//! networks with the service, of partitions as a worker's leases come and go.
 
 use super::registry_changes;
 use super::{Config, ServiceError};
@@ -21,8 +21,8 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use wire::meter::{MeterId, Policy, Suite};
 
-/// The store, and the sessions that are there. Its calls block. Sessions of different partitions begin
-/// and end side by side.
+/// The store, and the sessions that are there. Its calls block. Sessions of different partitions
+/// begin and end side by side.
 pub(crate) struct Sessions {
     config: Config,
     keys: KeyStore,
@@ -45,8 +45,8 @@ struct RunningSession {
 }
 
 impl Sessions {
-    /// Opens the store. No session is there yet. worker: what it is called among those that write the
-    /// store, too; `None`: nobody does.
+    /// Opens the store. No session is there yet. worker: what it is called among those that write
+    /// the store, too; `None`: nobody does.
     ///
     /// # Errors
     /// [`ServiceError::Store`], [`ServiceError::Thread`].
@@ -219,8 +219,8 @@ impl Sessions {
         Policy { require_sealed, ..self.config.policy }
     }
 
-    /// Ends a partition's session: it takes no more packets, and stores and acknowledges what it has.
-    /// One whose lease is over stores nothing more.
+    /// Ends a partition's session: it takes no more packets, and stores and acknowledges what it
+    /// has. One whose lease is over stores nothing more.
     ///
     /// # Errors
     /// [`ServiceError::Ended`] where it had ended in a way that it never should.

@@ -87,7 +87,7 @@ impl Beginning {
     /// so; all others work.
     ///
     /// # Errors
-    /// What the store said.
+    /// The store's error.
     pub(crate) fn new<E: From<StoreError>>(
         (mut commit, reader): (impl FnMut(Vec<Write>) -> Result<Vec<Written>, E>, &Reader),
         (partition, slices): (Partition, Slices),
@@ -357,7 +357,7 @@ pub(super) fn alert_forgotten(state: &mut PartitionState, meters: &[MeterId]) {
 /// Starts a session's thread. end: hears of the thread's end.
 ///
 /// # Errors
-/// Where the system gives no thread.
+/// The system gives no thread.
 pub(crate) fn start(
     beginning: Beginning,
     parts: Parts,

@@ -60,7 +60,7 @@ impl Reassembly {
                 None
             }
             ReassemblyOutcome::Sealed(message) => {
-                origin.receipts.after(self.partial_messages.take(&packet.bytes));
+                origin.receipts.after(self.partial_messages.take_pieces(&packet.bytes));
                 Some((message, origin))
             }
         }
@@ -115,7 +115,7 @@ impl PartialMessages {
     }
 
     /// Takes the pieces before the one that made a message whole.
-    fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
+    fn take_pieces(&mut self, packet: &[u8]) -> Option<Receipts> {
         let PartialMessage { gateway, receipts, .. } = self.messages.remove(&message_of(packet)?)?;
         self.are_gone(gateway, receipts.len());
         Some(receipts)
@@ -189,7 +189,7 @@ mod tests {
         unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], HALL, receipts(&told_to, 2));
         unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], HALL, receipts(&told_to, 3));
         let mut whole = receipts(&told_to, 4);
-        whole.after(unfinished.take(&piece(2)));
+        whole.after(unfinished.take_pieces(&piece(2)));
         assert_eq!(told(&mut said), []);
         whole.done();
         assert_eq!(told(&mut said), done([1, 4]));

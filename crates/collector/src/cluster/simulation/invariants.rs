@@ -122,9 +122,9 @@ impl Invariants {
         }
     }
 
-    /// A packet leaves the stream, and no other with the same report is in it. A session that stores
-    /// another report of the meter tells the two apart by the lowest bytes of their numbers; after
-    /// a reboot these may be equal, and the meter has to send it again.
+    /// A packet leaves the stream, and no other with the same report is in it. A session that
+    /// stores another report of the meter tells the two apart by the lowest bytes of their numbers;
+    /// after a reboot these may be equal, and the meter has to send it again.
     pub(super) fn taken_from_the_stream(&mut self, packet: &[u8]) {
         let Some((meter, n)) = self.packets.get(packet).copied() else { return };
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX));

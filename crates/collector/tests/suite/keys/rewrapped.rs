@@ -2,7 +2,6 @@
 
 use super::{kek, place, ring, store};
 use crate::meters::station::{Gateway, SimulatedMeter, WITHIN, put, start_with};
-use collector::meters::CommandRequest;
 use collector::network::NetworkId;
 use collector::registry::{KeyRing, RegistryError, WrappedKeys};
 use collector::service::{Config, Running, ServiceError};
@@ -10,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use testkit::postgres::shared;
-use wire::meter::{Setup, Suite};
+use wire::meter::{Command, Setup, Suite};
 
 /// More than are wrapped in one transaction.
 const METERS: u16 = 1200;
@@ -178,7 +177,7 @@ async fn database_without_keys_revokes_no_meter_of_the_folder() {
     // A change in the database comes to the running service; numbers of commands are beside the
     // keys there.
     let keys = store(&database, &ring).expect("there").open_existing(NetworkId(0)).expect("there");
-    running.meters().command(258.into(), CommandRequest::Reboot, "test").await.expect("ordered");
+    running.meters().command(258.into(), Command::Reboot, "test").await.expect("ordered");
     assert_ne!(shared().sql(&database, "SELECT below FROM key_networks WHERE network = 0"), "0");
     keys.revoke(258).expect("there");
     let begun = Instant::now();

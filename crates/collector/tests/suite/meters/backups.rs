@@ -2,13 +2,12 @@
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::backup::{BackupError, backup};
-use collector::meters::CommandRequest;
 use collector::store::{Reader, ReadingsQuery, Resolution, Rows};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wire::meter::{CommandResult, MessageKind, Suite};
+use wire::meter::{Command, CommandResult, MessageKind, Suite};
 
 const METERS: u16 = 4;
 
@@ -39,7 +38,7 @@ impl World {
             for (id, meter) in (1..).zip(meters.iter_mut()) {
                 if rounds % 4 == 0 {
                     // The queue may be full.
-                    let _ = handle.command(id.into(), CommandRequest::Reboot, "me").await;
+                    let _ = handle.command(id.into(), Command::Reboot, "me").await;
                 }
                 let report = meter.report();
                 let n = meter.n;

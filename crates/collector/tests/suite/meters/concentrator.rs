@@ -6,7 +6,6 @@ use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::forward::{Forwarder, PACKETS_MAX};
 use collector::gateway::udp::{datagram, parse};
-use collector::meters::CommandRequest;
 use collector::registry::Registry;
 use collector::service::{Config, Running};
 use rand::rngs::StdRng;
@@ -18,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use testkit::ports::free_address;
 use tokio::sync::mpsc;
-use wire::meter::{MessageKind, MeterId, Packet, Setup, Suite, message_bytes, packets};
+use wire::meter::{Command, MessageKind, MeterId, Packet, Setup, Suite, message_bytes, packets};
 
 const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -197,7 +196,7 @@ async fn a_key_is_renewed_through_a_concentrator() {
     let near = Concentrator::start(folder.path(), running.udp()[0]).await;
     let (handle, radio) = (near.running.meters(), Gateway::attach(near.running.meters()));
     firmware.is_well(handle, &radio);
-    running.meters().command(7.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+    running.meters().command(7.into(), Command::RenewKey, "me").await.expect("queued");
     let begun = Instant::now();
     while firmware.epoch() == 0 {
         assert!(begun.elapsed() < LONG, "{:?}, {:?}", firmware.meter.status(), near.forwarder.counts());

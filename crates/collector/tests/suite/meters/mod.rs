@@ -11,7 +11,7 @@ pub(crate) mod station;
 mod updates;
 
 use collector::event::{CommandState, Event};
-use collector::meters::{CommandRequest, RequestError};
+use collector::meters::RequestError;
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::service::{Config, Running};
 use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
@@ -61,13 +61,15 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let running = start(folder.path()).await;
     let handle = running.meters();
     assert_eq!(
-        handle.command(8.into(), CommandRequest::Reboot, "me").await,
+        handle.command(8.into(), Command::Reboot, "me").await,
         Err(RequestError::UnknownMeter(8.into()))
     );
-    let page = CommandRequest::ReadStatus { page: 3 };
-    assert_eq!(handle.command(7.into(), page, "me").await, Err(RequestError::OutOfRange));
-    let id = handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
-    let other = handle.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
+    let update = Command::UpdateFirmware { bytes: 1, version: 1, header: 1 };
+    for wrong in [Command::ReadStatus { page: 3 }, Command::SetTime { time_s: 1 }, update] {
+        assert_eq!(handle.command(7.into(), wrong, "me").await, Err(RequestError::OutOfRange), "{wrong:?}");
+    }
+    let id = handle.command(7.into(), Command::Reboot, "me").await.expect("queued");
+    let other = handle.command(7.into(), Command::ReadStatus { page: 0 }, "me").await.expect("queued");
     let gateway = Gateway::attach(handle);
     assert_eq!(gateway.next(SHORT), None, "the meter was not heard yet");
     running.stop().await.expect("it stops well");
@@ -127,7 +129,7 @@ async fn a_replay_from_elsewhere_moves_no_route() {
     let mut forged = meter.report().remove(0);
     forged[20] ^= 1;
     gateway.hear(handle, 666, &[forged]);
-    handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    handle.command(7.into(), Command::Reboot, "me").await.expect("queued");
     let sent = gateway.next(WITHIN).expect("the command");
     assert_eq!((sent.0, meter.command(&sent).1), (gateway.route(1), Command::Reboot));
     // It moves itself: its next report comes from elsewhere.
@@ -158,7 +160,7 @@ async fn keys_come_change_and_go_while_it_runs() {
         gateway.hear(handle, 1, &report);
         assert_eq!(old.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
     }
-    let id = handle.command(9.into(), CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
+    let id = handle.command(9.into(), Command::ReadStatus { page: 1 }, "me").await.expect("queued");
     assert_eq!(old.command(&gateway.next(WITHIN).expect("the command")).1, Command::ReadStatus { page: 1 });
     let mut new = SimulatedMeter::register(&keys, 9, Suite::Ecies, 2);
     assert_eq!(changed().await, 9.into());

@@ -5,7 +5,7 @@ use super::station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use super::{SHORT, stored};
 use collector::event::Event;
 use collector::gateway::HeardPacket;
-use collector::meters::{CommandRequest, RequestError};
+use collector::meters::RequestError;
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{KeyStore, Registry, RegistryError};
 use collector::service::{Config, NETWORKS_MAX, Running, ServiceError};
@@ -127,7 +127,7 @@ async fn commands_and_alerts_are_their_network_s() {
     default.report(&running);
     seven.report(&running);
     let (handle, reader) = (running.meters(), running.reader());
-    let id = handle.command(seven.name(), CommandRequest::Reboot, "me").await.expect("queued");
+    let id = handle.command(seven.name(), Command::Reboot, "me").await.expect("queued");
     let sent = seven.gateway.next(WITHIN).expect("the command");
     let (m, command) = seven.meter.command(&sent);
     assert_eq!(command, Command::Reboot);
@@ -147,7 +147,7 @@ async fn commands_and_alerts_are_their_network_s() {
     let of = |site: &Site| reader.commands(site.name(), 10).expect("readable").len();
     assert_eq!((of(&default), of(&seven)), (0, 1));
     let nowhere = NetworkId(9).meter(METER);
-    let unknown = handle.command(nowhere, CommandRequest::Reboot, "me").await;
+    let unknown = handle.command(nowhere, Command::Reboot, "me").await;
     assert_eq!(unknown, Err(RequestError::UnknownMeter(nowhere)));
     assert!(unknown.expect_err("unknown").to_string().contains("meter 9-258"));
 

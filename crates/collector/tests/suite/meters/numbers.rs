@@ -3,7 +3,7 @@
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
-use collector::meters::{CommandRequest, MetersHandle, RequestError};
+use collector::meters::{MetersHandle, RequestError};
 use collector::network::NetworkId;
 use collector::service::{Config, Running};
 use collector::store::AlertFilter;
@@ -65,7 +65,7 @@ async fn lost_or_old_database_reuses_no_command_number() {
         let running = start(folder.path()).await;
         let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         for _ in 0..2 {
-            let id = handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+            let id = handle.command(7.into(), Command::Reboot, "me").await.expect("queued");
             let m = commanded(handle, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");
             used.push(m);
@@ -107,7 +107,7 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let running = start(folder.path()).await;
     let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
     let mut events = handle.events();
-    handle.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    handle.command(7.into(), Command::Reboot, "me").await.expect("queued");
     let m = commanded(handle, &gateway, &mut meter, Command::Reboot);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&3_000_000_000u32.to_be_bytes());
@@ -258,7 +258,7 @@ async fn unsealed_report_of_unsealing_meter_is_accepted() {
     let report = open.report();
     gateway.hear(handle, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
-    let nothing = CommandRequest::Configure { interval_s: 10, suite: Suite::None };
+    let nothing = Command::Configure { interval_s: 10, suite: Suite::None };
     assert_eq!(handle.command(6.into(), nothing, "me").await, Err(RequestError::SealRequired));
     running.stop().await.expect("it stops well");
 }

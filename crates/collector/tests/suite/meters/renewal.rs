@@ -8,7 +8,6 @@ use crate::keys::{Kind, Stand, kek, place, ring};
 use collector::event::CommandState;
 use collector::gateway::udp::{datagram, parse};
 use collector::gateway::{GatewayId, Route};
-use collector::meters::CommandRequest;
 use collector::network::NetworkId;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running};
@@ -19,7 +18,9 @@ use std::time::{Duration, Instant};
 use testkit::ports::free_address;
 use testkit::postgres::shared;
 use testkit::random::{Random, seed};
-use wire::meter::{MessageKind, MeterKeys, Packet, Provision, Rejection, Setup, Suite};
+use wire::meter::{
+    Command as MeterCommand, MessageKind, MeterKeys, Packet, Provision, Rejection, Setup, Suite,
+};
 
 const METER: u16 = 7;
 const OTHER: u16 = 8;
@@ -105,7 +106,7 @@ async fn renewed_key_survives_a_restart_at_any_moment(kind: Kind) {
         let (handle, gateway) = (running.meters(), Gateway::attach(running.meters()));
         if moment == Moment::Ordered {
             // Once: what a restart breaks off goes on by itself.
-            handle.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+            handle.command(METER.into(), MeterCommand::RenewKey, "me").await.expect("queued");
         }
         firmware.renewal_packets = 0;
         loop {
@@ -152,7 +153,7 @@ async fn wrong_pieces_are_refused_on_both_sides(kind: Kind) {
     let until = Instant::now() + LONG;
     for epoch in 1..=2 {
         firmware.is_well(running.meters(), &gateway);
-        let id = handle.command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+        let id = handle.command(METER.into(), MeterCommand::RenewKey, "me").await.expect("queued");
         while firmware.epoch() < epoch || keys(&stand).has_next() || keys(&stand).epoch() < epoch {
             assert!(Instant::now() < until, "{epoch}: {:?}", firmware.meter.status());
             firmware.step(handle, &gateway);
@@ -279,7 +280,7 @@ async fn a_meter_that_is_rotated_meanwhile_has_its_new_keys(kind: Kind) {
     assert_eq!((status.epoch, status.online), (2, false));
     assert!(running.meters().meter(OTHER.into()).await.expect("it answers").is_some());
     // Commands wait for nothing of before.
-    running.meters().command(METER.into(), CommandRequest::RenewKey, "me").await.expect("queued");
+    running.meters().command(METER.into(), MeterCommand::RenewKey, "me").await.expect("queued");
     running.stop().await.expect("it stops well");
 }
 
@@ -315,7 +316,7 @@ fn keys_are_renewed_by_age_where_the_collector_is_told_to() {
             if packet.kind == MessageKind::Command {
                 let route = Route { gateway: GatewayId::of(0), peer: None };
                 let command = meter.command(&(route, packet.kind, packet.suite, packet.body.to_vec()));
-                assert_eq!(command.1, wire::meter::Command::RenewKey);
+                assert_eq!(command.1, MeterCommand::RenewKey);
             }
         }
         let _ = Command::new("kill").args(["-INT", &collector.id().to_string()]).status();

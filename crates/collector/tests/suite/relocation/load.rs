@@ -3,7 +3,6 @@
 use super::{moved, open};
 use crate::meters::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provisioned, reading};
-use collector::meters::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
 use collector::store::{DatabaseUrl, Provisioned, Reader, Write};
@@ -11,7 +10,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
+use wire::meter::{Command, CommandResult, MessageKind, MeterState, Suite};
 
 const METERS: u16 = 4;
 /// The delay after which a meter sends unacknowledged reports again.
@@ -43,7 +42,7 @@ impl World {
         for (id, meter) in (1..).zip(meters.iter_mut()) {
             if self.rounds.is_multiple_of(4) {
                 // The queue may be full.
-                let _ = running.meters().command(id.into(), CommandRequest::Reboot, "me").await;
+                let _ = running.meters().command(id.into(), Command::Reboot, "me").await;
             }
             let report = self.waiting.remove(&id).unwrap_or_else(|| meter.report());
             let n = meter.n;
