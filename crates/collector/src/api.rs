@@ -1,8 +1,9 @@
-//! The HTTP side of the collector: the API of docs/how-to/collector/http.md, and the dashboard's files.
+//! The HTTP side of the collector: the API of docs/how-to/collector/http.md, and the dashboard's
+//! files.
 //!
 //! A route is in one of three routers, by who may take it (`routes`); `access` finds out who asks.
 //! Nothing here decides about readings: what is shown comes from the store's `Reader`, what is
-//! commanded goes to the link, and what is changed goes to the one thread that writes.
+//! commanded goes to the session, and what is changed goes to the one thread that writes.
 
 mod access;
 mod actions;

@@ -1,9 +1,9 @@
 //! The collector's roles as processes of their own, which meet in NATS JetStream: gateways without
-//! keys, workers of which any may be lost. docs/how-to/cluster.md is the map. Nothing of this is needed by
-//! who runs one process.
+//! keys, workers of which any may be lost. docs/how-to/cluster.md is the map. Nothing of this is
+//! needed by who runs one process.
 //!
 //! The way of a packet: a [`gateway`] publishes it into the stream `wattseal-up`; the [`worker`]
-//! that has the lease of the meter's partition takes it from there, and its link goes on as in
+//! that has the lease of the meter's partition takes it from there, and its session goes on as in
 //! `collect`. Packets to meters go to the gateway's own subject. An [`api`] has no partition: it
 //! asks workers, and they send it events of durable changes. A packet is acknowledged to JetStream
 //! when its effect is durable: a worker that dies leaves it to the next.

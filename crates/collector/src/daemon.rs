@@ -110,27 +110,27 @@ impl Daemon {
         let beside = self.service.db.beside(&self.service.keys).to_owned();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
-        let link = running.link().clone();
+        let meters = running.meters().clone();
         let serial: Vec<SerialGateway> = self
             .serial
             .into_iter()
             .map(|OfNetwork { network, what: line }| {
-                let link = link.clone();
-                SerialGateway::start(line, running.link().gateways(), move |packet| {
-                    link.hear_in(network, packet);
+                let meters = meters.clone();
+                SerialGateway::start(line, running.meters().gateways(), move |packet| {
+                    meters.hear_in(network, packet);
                 })
             })
             .collect();
         let forwarder = match (self.forward, unknown_meters) {
             (Some(upstream), Some(unknown_meters)) => {
                 let outbox = ask(running.reader(), Reader::outbox).await?;
-                let gateways = link.gateways().clone();
+                let gateways = meters.gateways().clone();
                 Some(Forwarder::start(upstream, unknown_meters, gateways, running.writer().clone(), outbox))
             }
             _ => None,
         };
         let publisher = self.mqtt.map(|broker| {
-            Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
+            Publisher::start(broker, client, meters.events(), read_meters(running.reader().clone()))
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
         let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
@@ -171,7 +171,7 @@ async fn until_stopped(
     let parts = api::Parts {
         reader: running.reader().clone(),
         writer: running.writer().clone(),
-        link: running.link().clone(),
+        meters: running.meters().clone(),
         forward,
         costs: Costs::default(),
         one_time_link: started.one_time_link.clone(),
@@ -212,7 +212,7 @@ async fn ask<T: Send + 'static>(
 /// Makes the runtime of all roles.
 ///
 /// # Errors
-/// Where the system gives no threads.
+/// The system gives no threads.
 pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("collector").build()
 }
@@ -220,7 +220,7 @@ pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// Comes to its end with the first SIGINT or SIGTERM. Needs a tokio runtime around it.
 ///
 /// # Errors
-/// Where the system does not tell of them.
+/// The system does not tell of them.
 pub fn signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

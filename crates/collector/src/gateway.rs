@@ -1,5 +1,5 @@
-//! The gateways between the radio and the link: packets in, packets out. Nothing in them has to be
-//! trusted.
+//! The gateways between the radio and the session: packets in, packets out. Nothing in them has to
+//! be trusted.
 
 pub mod serial;
 pub mod udp;

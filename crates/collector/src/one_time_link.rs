@@ -45,7 +45,7 @@ impl OneTimeLink {
     /// file goes. dashboard: its address.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// The file cannot be written.
     pub fn where_needed(
         db: &Path,
         dashboard: &str,

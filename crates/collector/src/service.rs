@@ -1,16 +1,17 @@
 //! The service: all its parts, started and stopped together.
 
-mod links;
 mod registry_changes;
+mod sessions;
 
-pub(crate) use links::Links;
+pub(crate) use sessions::Sessions;
 
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
-use crate::link::{End, LinkHandle};
+use crate::meters::MetersHandle;
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
 use crate::registry::{KeyRing, RegistryError};
+use crate::session::End;
 use crate::store::{DatabaseUrl, Options, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
@@ -95,7 +96,7 @@ pub enum ServiceError {
         "there are {0} networks, and one service takes {NETWORKS_MAX}: start several, each with --db, --keys and gateways of its own"
     )]
     TooManyNetworks(usize),
-    /// A link's beginning cannot be written.
+    /// A session's beginning cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
@@ -111,12 +112,12 @@ pub enum ServiceError {
 }
 
 pub struct Running {
-    link: LinkHandle,
+    handle: MetersHandle,
     writer: WriterHandle,
     reader: Reader,
     udp: Vec<UdpGateway>,
     new_networks: tokio::task::JoinHandle<()>,
-    links: Links,
+    sessions: Sessions,
     ended: signal::Receiver<bool>,
 }
 
@@ -131,18 +132,18 @@ impl Running {
         let (end, ended) = signal::channel(false);
         let end = Arc::new(end);
         let begun = tokio::task::spawn_blocking(move || begin(config, runtime, &end)).await;
-        let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
-        let (link, keys) = (links.handle().clone(), links.keys().clone());
+        let (sessions, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
+        let (handle, keys) = (sessions.handle().clone(), sessions.keys().clone());
         tracing::info!(db = %db, %keys, meters, "the collector starts");
-        let new_networks = tokio::spawn(registry_changes::discover_networks(keys, link.networks()));
-        let (writer, reader) = (links.writer(), links.reader().clone());
-        let mut running = Running { link, writer, reader, udp: Vec::new(), new_networks, links, ended };
+        let new_networks = tokio::spawn(registry_changes::discover_networks(keys, handle.networks()));
+        let (writer, reader) = (sessions.writer(), sessions.reader().clone());
+        let mut running = Running { handle, writer, reader, udp: Vec::new(), new_networks, sessions, ended };
         for OfNetwork { network, what: address } in udp {
-            let link = running.link.clone();
+            let handle = running.handle.clone();
             let hear = move |packet| {
-                link.hear_in(network, packet);
+                handle.hear_in(network, packet);
             };
-            match UdpGateway::start(address, running.link.gateways(), hear) {
+            match UdpGateway::start(address, running.handle.gateways(), hear) {
                 Ok(gateway) => {
                     tracing::info!(address = %gateway.address(), network = network.named(), "UDP gateway");
                     running.udp.push(gateway);
@@ -157,11 +158,11 @@ impl Running {
     }
 
     #[must_use]
-    pub fn link(&self) -> &LinkHandle {
-        &self.link
+    pub fn meters(&self) -> &MetersHandle {
+        &self.handle
     }
 
-    /// Writes to the store, beside the link.
+    /// Writes to the store, beside the session.
     #[must_use]
     pub fn writer(&self) -> &WriterHandle {
         &self.writer
@@ -192,44 +193,44 @@ impl Running {
     /// # Errors
     /// [`ServiceError::Ended`] where a part had ended before.
     pub async fn stop(self) -> Result<(), ServiceError> {
-        let Running { udp, new_networks, links, .. } = self;
+        let Running { udp, new_networks, sessions, .. } = self;
         for gateway in &udp {
             gateway.stop();
         }
         new_networks.abort();
-        let stopped = tokio::task::spawn_blocking(move || links.stop());
+        let stopped = tokio::task::spawn_blocking(move || sessions.stop());
         stopped.await.map_err(|_| ServiceError::Ended("service"))??;
         tracing::info!("the collector has stopped; all that it acknowledged is stored");
         Ok(())
     }
 }
 
-/// Begins the links of all networks. Returns how many meters they have.
+/// Begins the sessions of all networks. Returns how many meters they have.
 fn begin(
     config: Config,
     runtime: Handle,
     end: &Arc<signal::Sender<bool>>,
-) -> Result<(Links, usize), ServiceError> {
+) -> Result<(Sessions, usize), ServiceError> {
     let wanted = [NetworkId::DEFAULT].into_iter().chain(config.networks.iter().copied());
     let mut networks: BTreeSet<NetworkId> = wanted.chain(config.udp.iter().map(|udp| udp.network)).collect();
-    let links = Links::open(config, Slices::ONE, None, runtime)?;
+    let sessions = Sessions::open(config, Slices::ONE, None, runtime)?;
     let begin = || {
-        networks.extend(links.networks()?);
+        networks.extend(sessions.networks()?);
         if networks.len() > NETWORKS_MAX {
             return Err(ServiceError::TooManyNetworks(networks.len()));
         }
         // Networks that are in the database, and have no folder of keys any more.
-        links.belong(&networks)?;
+        sessions.belong(&networks)?;
         let mut meters = 0;
         for network in networks {
-            meters += links.begin(network.into(), None, Some(End::told_to(end)))?;
+            meters += sessions.begin(network.into(), None, Some(End::told_to(end)))?;
         }
         Ok(meters)
     };
     match begin() {
-        Ok(meters) => Ok((links, meters)),
+        Ok(meters) => Ok((sessions, meters)),
         Err(error) => {
-            links.stop()?;
+            sessions.stop()?;
             Err(error)
         }
     }

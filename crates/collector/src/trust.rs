@@ -1,4 +1,4 @@
-//! Whom TLS trusts, of a connection that the collector makes.
+//! The authorities that TLS trusts, for connections that the collector makes.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;

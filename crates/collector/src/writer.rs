@@ -1,9 +1,9 @@
 //! The store's thread: everything that came while the last transaction was made durable is the next
 //! one.
 //!
-//! There is one for all partitions, each of which has a link of its own, which comes and goes. A
-//! link's writes are of an era. After a transaction that failed, what the link gave before it knew
-//! of that fails, too, so that nothing overtakes what has to be tried again.
+//! There is one for all partitions, each of which has a session of its own, which comes and goes. A
+//! session's writes are of an era. After a transaction that failed, what the session gave before it
+//! knew of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
 
@@ -60,20 +60,20 @@ pub(crate) struct Job<T> {
     to: To<T>,
 }
 
-/// The link of the writes, with their guard.
+/// The session of the writes, with their guard.
 #[derive(Clone)]
-pub(crate) struct LinkJob {
+pub(crate) struct SessionJob {
     pub(crate) partition: Partition,
     pub(crate) commit_generation: u64,
     pub(crate) fence: Option<Arc<Fence>>,
 }
 
 enum To<T> {
-    /// A partition's link: what it goes on with for each write, and in which era it gave them.
-    Link { partition: Partition, commit_generation: u64, after: Vec<T> },
+    /// A partition's session: what it goes on with for each write, and in which era it gave them.
+    Session { partition: Partition, commit_generation: u64, after: Vec<T> },
     /// A partition is taken under a lease; who hears of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
-    /// A partition's link begins: where it hears of its writes, and what was sent with its
+    /// A partition's session begins: where it hears of its writes, and what was sent with its
     /// network's keys.
     Begin { partition: Partition, counter_floor: CounterFloor, done: Sender<Done<T>> },
     /// It has ended.
@@ -84,7 +84,7 @@ enum To<T> {
     Stop,
 }
 
-/// The result of a link's writes.
+/// The result of a session's writes.
 pub(crate) enum Done<T> {
     /// They are durable.
     Written(Vec<(T, Written)>),
@@ -118,7 +118,7 @@ pub(crate) struct Counts {
     waiting: AtomicU64,
 }
 
-/// The queue of writes. `T`: the submissions that a link goes on with when its own are durable.
+/// The queue of writes. `T`: the submissions that a session goes on with when its own are durable.
 pub(crate) struct Jobs<T> {
     jobs: Sender<Job<T>>,
     counts: Arc<Counts>,
@@ -193,7 +193,7 @@ impl<T: Send + 'static> Jobs<T> {
     /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`].
     ///
     /// # Errors
-    /// Where the system gives no thread.
+    /// The system gives no thread.
     pub(crate) fn start(store: Store) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
@@ -213,7 +213,7 @@ impl<T: Send + 'static> Jobs<T> {
     /// more.
     ///
     /// # Errors
-    /// What the store said; `None`: its thread has ended.
+    /// The store's error; `None`: its thread has ended.
     pub(crate) fn take(&self, lease: LeaseNumber) -> Result<(), Option<StoreError>> {
         self.begin_take(lease).recv().map_err(|_| None)?.map_err(Some)
     }
@@ -226,29 +226,29 @@ impl<T: Send + 'static> Jobs<T> {
         hears
     }
 
-    /// A partition has a link now, which hears of its writes by what this returns; the first one
-    /// hears what is of no link, too. issued: what was sent with the network's keys; it is written
-    /// before the states that it has to cover.
+    /// A partition has a session now, which hears of its writes by what this returns; the first one
+    /// hears what is of no session, too. issued: what was sent with the network's keys; it is
+    /// written before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
         self.tell(To::Begin { partition, counter_floor, done: out });
         done
     }
 
-    /// A partition's link has ended.
+    /// A partition's session has ended.
     pub(crate) fn end(&self, partition: Partition) {
         self.tell(To::End { partition });
     }
 
-    /// A link's: there are never more of them than meters and open commands. Returns whether the
+    /// A session's: there are never more of them than meters and open commands. Returns whether the
     /// thread is there.
     pub(crate) fn give(
         &self,
-        LinkJob { partition, commit_generation, fence }: LinkJob,
+        SessionJob { partition, commit_generation, fence }: SessionJob,
         writes: Vec<Write>,
         after: Vec<T>,
     ) -> bool {
-        self.jobs.send(Job { writes, fence, to: To::Link { partition, commit_generation, after } }).is_ok()
+        self.jobs.send(Job { writes, fence, to: To::Session { partition, commit_generation, after } }).is_ok()
     }
 
     /// Stops the store's thread, after all earlier writes.

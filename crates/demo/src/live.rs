@@ -125,7 +125,7 @@ pub fn run(
         ..ChannelModel::ideal(FRAMING, currents.byte_ns)
     };
     let radio = radio_settings(FRAMING, currents.byte_ns, COLLECTOR_ADDRESS);
-    let station = station(served.link().clone(), radio);
+    let station = station(served.meters().clone(), radio);
     let mut live = Live {
         simulation: start::simulation(meters, station, model, APART_NS),
         currents,

@@ -3,7 +3,7 @@
 
 use crate::report::CostRow;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use collector::network::NetworkId;
 use collector::one_time_link::{OneTimeLink, OneTimeLinkError};
 use collector::registry::{MeterFile, Registry, RegistryError};
@@ -181,7 +181,7 @@ impl Keys {
         let parts = api::Parts {
             reader: running.reader().clone(),
             writer: running.writer().clone(),
-            link: running.link().clone(),
+            meters: running.meters().clone(),
             forward: None,
             costs: costs.clone(),
             one_time_link,
@@ -209,10 +209,10 @@ fn register(registry: &Registry, folder: &Path, record: MeterRecord) -> Result<(
 }
 
 impl Served {
-    /// The service's link.
+    /// The meters of the service.
     #[must_use]
-    pub fn link(&self) -> &LinkHandle {
-        self.running.link()
+    pub fn meters(&self) -> &MetersHandle {
+        self.running.meters()
     }
 
     /// Returns the URL of the dashboard that signs in the first time.

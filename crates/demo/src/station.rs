@@ -1,7 +1,7 @@
 //! A collector's service behind the radio: its simulated-radio gateway.
 
 use collector::gateway::{HeardPacket, Route, Transmit};
-use collector::link::LinkHandle;
+use collector::meters::MetersHandle;
 use sim::link::TURNAROUND_NS;
 use sim::radio::Framing;
 use sim::station::gateway::{GatewayStation, Uplink};
@@ -26,9 +26,9 @@ pub fn radio_settings(framing: Framing, byte_ns: u64, address: u8) -> RadioSetti
     }
 }
 
-/// A service's link.
+/// The meters of a service.
 pub struct ServiceUplink {
-    link: LinkHandle,
+    meters: MetersHandle,
     route: Route,
     to_send: Receiver<Vec<Vec<u8>>>,
     /// Packets that came while somebody waited for them.
@@ -49,11 +49,11 @@ impl Transmit for Gateway {
 
 /// Attaches a gateway to a service.
 #[must_use]
-pub fn station(link: LinkHandle, settings: RadioSettings) -> ServiceStation {
+pub fn station(meters: MetersHandle, settings: RadioSettings) -> ServiceStation {
     let (sender, to_send) = sync_channel(WAITING_MAX);
-    let gateway = link.gateways().attach(Arc::new(Gateway(sender)));
+    let gateway = meters.gateways().attach(Arc::new(Gateway(sender)));
     let route = Route { gateway, peer: None };
-    GatewayStation::new(vec![(ServiceUplink { link, route, to_send, came: None }, settings)])
+    GatewayStation::new(vec![(ServiceUplink { meters, route, to_send, came: None }, settings)])
 }
 
 impl ServiceUplink {
@@ -72,7 +72,7 @@ impl ServiceUplink {
 impl Uplink for ServiceUplink {
     fn hear(&mut self, packet: Vec<u8>) {
         // An RFM12B does not tell how strong a packet was. One that is dropped comes again.
-        self.link.hear(HeardPacket { route: self.route, bytes: packet, rssi_dbm: None });
+        self.meters.hear(HeardPacket { route: self.route, bytes: packet, rssi_dbm: None });
     }
 
     fn next(&mut self) -> Option<Vec<Vec<u8>>> {

@@ -154,7 +154,7 @@ impl Service {
             );
             for bytes in packets(collector_address, MessageKind::Report, suite, meter, n, &sealed) {
                 let route = Route { gateway: GatewayId::of(0), peer: None };
-                assert!(running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
+                assert!(running.meters().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
             }
         }
         let secrets =
@@ -173,7 +173,7 @@ impl Service {
         let parts = Parts {
             reader: running.reader().clone(),
             writer: running.writer().clone(),
-            link: running.link().clone(),
+            meters: running.meters().clone(),
             forward: None,
             costs: Costs::default(),
             one_time_link: None,

@@ -86,7 +86,7 @@ pub(super) async fn acknowledge(
     match written.into_iter().next() {
         Some(Written::Acknowledged(alert)) => {
             if let Some(meter) = alert.meter {
-                api.parts.link.publish(Event::Meter { meter });
+                api.parts.meters.publish(Event::Meter { meter });
             }
             Ok(Json(alert.into()))
         }

@@ -10,7 +10,7 @@ use super::schema::{self, CommandStateName, SuiteName};
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::CommandState;
-use crate::link::{CommandRequest, LinkError};
+use crate::meters::{RequestError, command_by_name};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::CommandRecord;
 use axum::extract::State;
@@ -18,7 +18,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wire::meter::{Answer, CommandResult, MeterId, QueuedCommand, Status};
+use wire::meter::{Answer, Command as MeterCommand, CommandResult, MeterId, QueuedCommand, Status};
 
 /// A command, and how far it is.
 #[derive(Serialize, ToSchema)]
@@ -29,7 +29,9 @@ pub(super) struct Command {
     #[schema(value_type = u32)]
     #[serde(skip_serializing_if = "NetworkId::is_default")]
     network: NetworkId,
-    command: Ordered,
+    #[serde(serialize_with = "command_by_name::serialize")]
+    #[schema(value_type = Ordered)]
+    command: QueuedCommand,
     #[schema(value_type = CommandStateName)]
     state: CommandState,
     /// The number of times that it was sent.
@@ -42,8 +44,9 @@ pub(super) struct Command {
 }
 
 /// The command: as it was given, or one of the collector's own.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(ToSchema)]
+#[schema(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names and arguments are the description's")]
 enum Ordered {
     /// Seconds between measurements, and how to seal.
     Configure {
@@ -85,7 +88,9 @@ struct Answered {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandWanted {
-    command: schema::CommandRequest,
+    #[serde(with = "command_by_name")]
+    #[schema(value_type = schema::CommandRequest)]
+    command: QueuedCommand,
 }
 
 /// The commands to list.
@@ -101,7 +106,7 @@ pub(super) struct CommandArguments {
 impl From<CommandRecord> for Command {
     fn from(record: CommandRecord) -> Command {
         let page = match record.order {
-            QueuedCommand::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
+            QueuedCommand::Command(MeterCommand::ReadStatus { page }) => Some(page),
             QueuedCommand::ReadClock => Some(0),
             _ => None,
         };
@@ -109,36 +114,13 @@ impl From<CommandRecord> for Command {
             id: record.id,
             meter: record.meter.meter,
             network: record.meter.network,
-            command: record.order.into(),
+            command: record.order,
             state: record.state,
             attempts: record.attempts,
             by: record.by,
             created_s: record.created_ms.div_euclid(1000),
             ended_s: record.ended_ms.map(|ended_ms| ended_ms.div_euclid(1000)),
             answer: record.answer.map(|answer| Answered::new(&answer, page)),
-        }
-    }
-}
-
-impl From<QueuedCommand> for Ordered {
-    fn from(order: QueuedCommand) -> Ordered {
-        use wire::meter::Command;
-        match order {
-            QueuedCommand::TimeNow | QueuedCommand::Command(Command::SetTime { .. }) => Ordered::SetTime,
-            QueuedCommand::ReadClock => Ordered::LookAtTime,
-            QueuedCommand::Command(Command::Configure { interval_s, suite }) => {
-                Ordered::Configure { interval_s, suite }
-            }
-            QueuedCommand::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
-                Ordered::Calibrate { voltage_uv, current_ua, phase }
-            }
-            QueuedCommand::Command(Command::Register { meter, address, collector_address }) => {
-                Ordered::Register { meter, address, collector_address }
-            }
-            QueuedCommand::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
-            QueuedCommand::Command(Command::Reboot) => Ordered::Reboot,
-            QueuedCommand::Command(Command::RenewKey) => Ordered::RenewKey,
-            QueuedCommand::Command(Command::UpdateFirmware { .. }) => Ordered::UpdateFirmware,
         }
     }
 }
@@ -180,13 +162,14 @@ pub(super) async fn give(
     InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Body(wanted): Body<CommandWanted>,
 ) -> Result<(StatusCode, Json<Command>), ApiError> {
-    let request = CommandRequest::from(wanted.command);
-    in_range(&request)?;
+    if let QueuedCommand::Command(command) = &wanted.command {
+        in_range(command)?;
+    }
     not_revoked(&api, meter).await?;
     let name = caller.name.clone();
-    let id = api.parts.link.command(meter, request, &name).await.map_err(refused_by_link)?;
+    let id = api.parts.meters.command(meter, wanted.command, &name).await.map_err(refused_request)?;
     let command: Command = one(&api, meter, id).await?.into();
-    let given = serde_json::to_string(&command.command).unwrap_or_default();
+    let given = command_by_name::to_json(&command.command);
     noted(&api, &caller, format!("commanded meter {meter}: {given}")).await;
     Ok((StatusCode::CREATED, Json(command)))
 }
@@ -210,11 +193,11 @@ pub(super) async fn withdraw(
         CommandState::Withdrawn => return Ok(Json(command.into())),
         state => return Err(over(state)),
     }
-    match api.parts.link.withdraw(meter, id).await {
+    match api.parts.meters.withdraw(meter, id).await {
         Ok(()) => {}
         // It was answered meanwhile.
-        Err(LinkError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),
-        Err(error) => return Err(refused_by_link(error)),
+        Err(RequestError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),
+        Err(error) => return Err(refused_request(error)),
     }
     noted(&api, &caller, format!("withdrew command {id} of meter {meter}")).await;
     Ok(Json(one(&api, meter, id).await?.into()))
@@ -245,24 +228,24 @@ pub(super) async fn noted(api: &Api, caller: &Caller, what: String) {
 }
 
 /// Refuses a command with an argument out of its range, by name.
-fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
+fn in_range(command: &MeterCommand) -> Result<(), ApiError> {
     let wrong = |argument: &str, given: i64, range: &str| {
         let message = format!("{argument} is {given}; it is {range}");
         Err(ApiError::unprocessable("argument-range", message))
     };
     let steps = 1..=4_000_000;
     match *command {
-        CommandRequest::Configure { interval_s: 0, .. } => wrong("interval_s", 0, "1 to 65,535 seconds"),
-        CommandRequest::Calibrate { voltage_uv, .. } if !steps.contains(&voltage_uv) => {
+        MeterCommand::Configure { interval_s: 0, .. } => wrong("interval_s", 0, "1 to 65,535 seconds"),
+        MeterCommand::Calibrate { voltage_uv, .. } if !steps.contains(&voltage_uv) => {
             wrong("voltage_uv", voltage_uv.into(), "1 to 4,000,000 microvolts")
         }
-        CommandRequest::Calibrate { current_ua, .. } if !steps.contains(&current_ua) => {
+        MeterCommand::Calibrate { current_ua, .. } if !steps.contains(&current_ua) => {
             wrong("current_ua", current_ua.into(), "1 to 4,000,000 microamperes")
         }
-        CommandRequest::Calibrate { phase, .. } if !(-256..=256).contains(&phase) => {
+        MeterCommand::Calibrate { phase, .. } if !(-256..=256).contains(&phase) => {
             wrong("phase", phase.into(), "-256 to 256, in 1/256 of a sampling interval")
         }
-        CommandRequest::Calibrate { voltage_uv, current_ua, .. }
+        MeterCommand::Calibrate { voltage_uv, current_ua, .. }
             if u64::from(voltage_uv) * u64::from(current_ua) < LEAST_STEP_PRODUCT =>
         {
             let message = format!(
@@ -271,10 +254,10 @@ fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
             );
             Err(ApiError::unprocessable("argument-range", message))
         }
-        CommandRequest::Register { meter: 0, .. } => wrong("meter", 0, "1 to 65,535; 0 is nobody"),
-        CommandRequest::Register { address: 0, .. } => wrong("address", 0, "1 to 255"),
-        CommandRequest::Register { collector_address: 0, .. } => wrong("collector_address", 0, "1 to 255"),
-        CommandRequest::ReadStatus { page } if page > 1 => wrong("page", page.into(), "0 or 1"),
+        MeterCommand::Register { meter: 0, .. } => wrong("meter", 0, "1 to 65,535; 0 is nobody"),
+        MeterCommand::Register { address: 0, .. } => wrong("address", 0, "1 to 255"),
+        MeterCommand::Register { collector_address: 0, .. } => wrong("collector_address", 0, "1 to 255"),
+        MeterCommand::ReadStatus { page } if page > 1 => wrong("page", page.into(), "0 or 1"),
         _ => Ok(()),
     }
 }
@@ -282,33 +265,33 @@ fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
 /// With less than that a meter finds the steps out of range (`wire::meter::Command::Calibrate`).
 const LEAST_STEP_PRODUCT: u64 = 110_000_000;
 
-pub(super) fn refused_by_link(error: LinkError) -> ApiError {
+pub(super) fn refused_request(error: RequestError) -> ApiError {
     let message = error.to_string();
     match error {
-        LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
-        LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
-        LinkError::NoUpdate(_) => ApiError::conflict("update-over", message),
-        LinkError::UnknownImage(_) => ApiError::not_found("image-unknown", message),
-        LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
-        LinkError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
-        LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
-        LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
-        LinkError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),
-        LinkError::QueueFull(_) => ApiError::conflict("queue-full", message),
-        LinkError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
-        LinkError::EpochOver { .. } | LinkError::State(_) => ApiError::conflict("meter-state", message),
-        LinkError::ClockBehind => ApiError::unavailable("clock-behind", message),
-        LinkError::Store(_) => {
+        RequestError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
+        RequestError::NoCommand(_) => ApiError::not_found("command-unknown", message),
+        RequestError::NoUpdate(_) => ApiError::conflict("update-over", message),
+        RequestError::UnknownImage(_) => ApiError::not_found("image-unknown", message),
+        RequestError::SealRequired => ApiError::unprocessable("seal-required", message),
+        RequestError::KeysNotRenewed => ApiError::unprocessable("keys-not-renewed", message),
+        RequestError::OutOfRange => ApiError::unprocessable("argument-range", message),
+        RequestError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
+        RequestError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),
+        RequestError::QueueFull(_) => ApiError::conflict("queue-full", message),
+        RequestError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
+        RequestError::EpochOver { .. } | RequestError::State(_) => ApiError::conflict("meter-state", message),
+        RequestError::ClockBehind => ApiError::unavailable("clock-behind", message),
+        RequestError::Store(_) => {
             tracing::error!(%error, "a command or an update was not stored");
             ApiError::unavailable("store", "it could not be stored, and was not given")
         }
-        LinkError::Busy => ApiError::unavailable("busy", message),
-        LinkError::Stopped => ApiError::unavailable("stopping", message),
-        LinkError::Nobody(_) => ApiError::unavailable("no-worker", message),
-        LinkError::Silent(meter) => ApiError::unavailable("worker-silent", message)
+        RequestError::Busy => ApiError::unavailable("busy", message),
+        RequestError::Stopped => ApiError::unavailable("stopping", message),
+        RequestError::Nobody(_) => ApiError::unavailable("no-worker", message),
+        RequestError::Silent(meter) => ApiError::unavailable("worker-silent", message)
             .hint(format!("look at GET /api/v1/meters/{meter}/commands before it is tried again")),
-        LinkError::NoConnection => ApiError::unavailable("nats", message),
-        LinkError::NotRead { .. } => {
+        RequestError::NoConnection => ApiError::unavailable("nats", message),
+        RequestError::NotRead { .. } => {
             tracing::error!(%error, "a question was not read");
             ApiError::unavailable("worker-version", message)
         }

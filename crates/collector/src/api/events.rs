@@ -27,7 +27,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Browsers try again after that.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 /// Events on their way to a listener; with more it is behind, and what it misses is left out by the
-/// link's own bound.
+/// session's own bound.
 const IN_TRANSIT_MAX: usize = 64;
 
 /// The events to follow.
@@ -54,7 +54,7 @@ pub(super) async fn follow(
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
     let whose = whose(None, arguments.network)?;
     let permit = permit(&api, &caller, peer.ip())?;
-    let events = api.parts.link.events();
+    let events = api.parts.meters.events();
     let (way, out) = mpsc::channel(IN_TRANSIT_MAX);
     tokio::spawn(async move {
         tell(&api, &caller, whose, events, &way).await;

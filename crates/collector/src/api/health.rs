@@ -26,7 +26,7 @@ pub(super) struct Health {
     responses((status = OK, body = Health), (status = SERVICE_UNAVAILABLE, body = Health)))]
 pub(super) async fn health(State(api): State<Api>) -> (StatusCode, Json<Health>) {
     let store = api.parts.reader.health();
-    let stores = api.parts.link.store_ok() && store.trouble.is_none();
+    let stores = api.parts.meters.store_ok() && store.trouble.is_none();
     let (code, status, detail) = match store.damage {
         _ if !stores => (StatusCode::SERVICE_UNAVAILABLE, "store", store.trouble),
         Some(damage) => (StatusCode::OK, "damaged", Some(damage)),

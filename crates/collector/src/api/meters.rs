@@ -88,7 +88,7 @@ pub(super) async fn rename(
     if written.first() == Some(&Written::Unknown) {
         return Err(unknown(&[], meter));
     }
-    api.parts.link.publish(Event::Meter { meter });
+    api.parts.meters.publish(Event::Meter { meter });
     Ok(Json(known(&api, meter).await?.into()))
 }
 

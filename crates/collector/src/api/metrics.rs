@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::state::{Api, now_ms};
 use crate::forward::ForwardCounts;
-use crate::link::Snapshot;
+use crate::meters::Snapshot;
 use crate::store::{CommitTimes, Health, Meter, MeterFilter};
 use axum::extract::State;
 use axum::http::header;
@@ -17,16 +17,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError> {
     let meters = api.read(|reader| reader.meters(MeterFilter::All, now_ms())).await?;
     let health = api.parts.reader.health();
-    // A link with too much to do is a figure, too.
-    let snapshot = api.parts.link.snapshot().await.ok();
+    // A session with too much to do is a figure, too.
+    let snapshot = api.parts.meters.snapshot().await.ok();
     let mut text = Text::default();
     text.head("wattseal_build_info", "gauge", "The version, as a label");
     text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    // Of a process without a link the workers tell, each by itself.
-    if !api.parts.link.networks().is_empty() {
-        store(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
+    // Of a process without a session the workers tell, each by itself.
+    if !api.parts.meters.networks().is_empty() {
+        store(&mut text, &health, api.parts.meters.store_ok(), snapshot.is_some());
         if let Some(snapshot) = &snapshot {
-            link(&mut text, snapshot);
+            sessions(&mut text, snapshot);
         }
     }
     if let Some(counts) = &api.parts.forward {
@@ -71,33 +71,48 @@ pub(crate) fn store(text: &mut Text, health: &Health, store_ok: bool, link_ok: b
     text.one("wattseal_store_log_bytes", "gauge", "Size of its write-ahead log", health.log_bytes);
 }
 
-pub(crate) fn link(text: &mut Text, link: &Snapshot) {
-    text.one("wattseal_packets_total", "counter", "Packets that gateways heard", link.packets);
+pub(crate) fn sessions(text: &mut Text, counted: &Snapshot) {
+    text.one("wattseal_packets_total", "counter", "Packets that gateways heard", counted.packets);
     text.head("wattseal_dropped_total", "counter", "What was dropped for want of room, and comes again");
-    text.labelled("wattseal_dropped_total", &[("what", "packets")], link.dropped_packets);
-    text.labelled("wattseal_dropped_total", &[("what", "messages")], link.dropped_messages);
-    text.one("wattseal_reports_total", "counter", "Reports that were stored and acknowledged", link.reports);
-    text.one("wattseal_repeats_total", "counter", "Reports that came again", link.repeats);
-    text.one("wattseal_answers_total", "counter", "Answers to commands", link.answers);
-    text.one("wattseal_sent_packets_total", "counter", "Packets that were sent", link.sent_packets);
+    text.labelled("wattseal_dropped_total", &[("what", "packets")], counted.dropped_packets);
+    text.labelled("wattseal_dropped_total", &[("what", "messages")], counted.dropped_messages);
+    text.one(
+        "wattseal_reports_total",
+        "counter",
+        "Reports that were stored and acknowledged",
+        counted.reports,
+    );
+    text.one("wattseal_repeats_total", "counter", "Reports that came again", counted.repeats);
+    text.one("wattseal_answers_total", "counter", "Answers to commands", counted.answers);
+    text.one("wattseal_sent_packets_total", "counter", "Packets that were sent", counted.sent_packets);
     text.head("wattseal_refused_total", "counter", "Packets that were refused, by reason");
-    for (reason, count) in link.refused.iter() {
+    for (reason, count) in counted.refused.iter() {
         text.labelled("wattseal_refused_total", &[("reason", reason)], count);
     }
-    text.one("wattseal_meters", "gauge", "Meters that there are", link.meters);
-    text.one("wattseal_meters_online", "gauge", "Meters that were heard within three intervals", link.online);
-    text.one("wattseal_waiting_commands", "gauge", "Commands that are not answered", link.waiting_commands);
+    text.one("wattseal_meters", "gauge", "Meters that there are", counted.meters);
+    text.one(
+        "wattseal_meters_online",
+        "gauge",
+        "Meters that were heard within three intervals",
+        counted.online,
+    );
+    text.one(
+        "wattseal_waiting_commands",
+        "gauge",
+        "Commands that are not answered",
+        counted.waiting_commands,
+    );
     text.one(
         "wattseal_unfinished_bytes",
         "gauge",
         "Bytes of messages that are not whole yet",
-        link.unfinished_bytes,
+        counted.unfinished_bytes,
     );
-    text.one("wattseal_queued_packets", "gauge", "Packets that wait for the link", link.queued_packets);
-    text.one("wattseal_opening", "gauge", "Messages that are being opened, or wait for it", link.opening);
-    text.one("wattseal_commits_total", "counter", "Transactions of the link", link.commits);
-    text.one("wattseal_commits_seconds_total", "counter", "What they took", link.commits_s);
-    let behind = u8::from(link.clock_behind);
+    text.one("wattseal_queued_packets", "gauge", "Packets that wait for the link", counted.queued_packets);
+    text.one("wattseal_opening", "gauge", "Messages that are being opened, or wait for it", counted.opening);
+    text.one("wattseal_commits_total", "counter", "Transactions of the link", counted.commits);
+    text.one("wattseal_commits_seconds_total", "counter", "What they took", counted.commits_s);
+    let behind = u8::from(counted.clock_behind);
     text.one("wattseal_clock_behind", "gauge", "Whether the clock is behind what was stored before", behind);
 }
 

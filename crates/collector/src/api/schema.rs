@@ -3,9 +3,8 @@
 use crate::event::UpdateState;
 use crate::image_digest::ImageDigest;
 use crate::network::{GlobalMeterId, NetworkId};
-use crate::store::{Interval, Resolution};
-use crate::{link, store};
-use serde::{Deserialize, Serialize};
+use crate::store::{self, Interval, Resolution};
+use serde::Serialize;
 use utoipa::ToSchema;
 use wire::meter::{ImageRefusal, MeterId, Suite};
 
@@ -364,9 +363,9 @@ pub(super) struct ConsumptionOf {
 }
 
 /// A command to a meter, as the API has it.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[schema(as = CommandOrder)]
+#[derive(ToSchema)]
+#[schema(as = CommandOrder, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names and arguments are the description's")]
 pub(super) enum CommandRequest {
     /// The interval of measurements, and the suite.
     Configure {
@@ -532,24 +531,6 @@ impl From<store::Consumption> for Consumption {
             ConsumptionOf { meter, network, used_wh }
         };
         Consumption { resolution, zone, start_s, meters: meters.into_iter().map(of).collect() }
-    }
-}
-
-impl From<CommandRequest> for link::CommandRequest {
-    fn from(request: CommandRequest) -> link::CommandRequest {
-        match request {
-            CommandRequest::Configure { interval_s, suite } => Self::Configure { interval_s, suite },
-            CommandRequest::Calibrate { voltage_uv, current_ua, phase } => {
-                Self::Calibrate { voltage_uv, current_ua, phase }
-            }
-            CommandRequest::Register { meter, address, collector_address } => {
-                Self::Register { meter, address, collector_address }
-            }
-            CommandRequest::SetTime => Self::SetTime,
-            CommandRequest::ReadStatus { page } => Self::ReadStatus { page },
-            CommandRequest::Reboot => Self::Reboot,
-            CommandRequest::RenewKey => Self::RenewKey,
-        }
     }
 }
 

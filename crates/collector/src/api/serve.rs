@@ -50,7 +50,7 @@ pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
 /// events is let go, and answers under way are finished, for at most five seconds.
 ///
 /// # Errors
-/// Where the system takes the address away.
+/// The system takes the address away.
 pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
     let (stop, stopping) = watch::channel(false);
     let api = Api::new(parts, bound.tls.is_some(), Arc::clone(&bound.proxies), stopping);
@@ -90,7 +90,7 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
 /// Serves other programs of this machine, without TLS, until the process ends.
 ///
 /// # Errors
-/// Where the system takes the address away.
+/// The system takes the address away.
 pub(crate) async fn serve_on_loopback(listener: TcpListener, router: Router) -> io::Result<()> {
     let mut server = axum_server::from_tcp(listener)?;
     speak(server.http_builder());

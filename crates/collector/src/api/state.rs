@@ -5,7 +5,7 @@ use super::cost_table::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
 use crate::forward::ForwardCounts;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::one_time_link::OneTimeLink;
 use crate::store::{Reader, StoreError, TokenRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
@@ -26,7 +26,7 @@ pub struct Parts {
     /// Commits what is changed.
     pub writer: WriterHandle,
     /// Takes commands, and tells what happens.
-    pub link: LinkHandle,
+    pub meters: MetersHandle,
     /// The counts of forwarding, in a concentrator.
     pub forward: Option<Arc<ForwardCounts>>,
     /// The costs of readings.

@@ -1,7 +1,7 @@
 //! Updates of meters' firmware: begun, listed, taken back.
 
 use super::access::Caller;
-use super::commands::{noted, refused_by_link};
+use super::commands::{noted, refused_request};
 use super::error::{ApiError, ErrorBody};
 use super::extract::{Arguments, Body, InPath};
 use super::images;
@@ -10,7 +10,7 @@ use super::names::{NamedMeter, NamedNetwork, network_schema, whose};
 use super::schema::Update;
 use super::state::Api;
 use crate::image_digest::ImageDigest;
-use crate::link::LinkError;
+use crate::meters::RequestError;
 use crate::network::GlobalMeterId;
 use crate::store::UpdateRecord;
 use axum::extract::State;
@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// Meters of a request at most.
 const METERS_MAX: usize = 1000;
-/// Links that are asked at once; a worker takes as many of a partition, and others' questions.
+/// Sessions that are asked at once; a worker takes as many of a partition, and others' questions.
 const ASKED_AT_ONCE: usize = 32;
 /// Meters that are named where it is noted.
 const NAMED_MAX: usize = 20;
@@ -113,12 +113,12 @@ pub(super) async fn withdraw(
 ) -> Result<Json<Update>, ApiError> {
     known(&api, meter).await?;
     open(one(&api, meter).await?)?;
-    match api.parts.link.forget_update(meter).await {
+    match api.parts.meters.forget_update(meter).await {
         Ok(()) => {}
         // It ended meanwhile.
-        Err(error @ LinkError::NoUpdate(_)) => {
+        Err(error @ RequestError::NoUpdate(_)) => {
             open(one(&api, meter).await?)?;
-            return Err(refused_by_link(error));
+            return Err(refused_request(error));
         }
         Err(error) => return Err(refused(error)),
     }
@@ -170,7 +170,7 @@ async fn ask(
     for some in meters.chunks(ASKED_AT_ONCE) {
         let mut asked = JoinSet::new();
         for meter in some.iter().copied() {
-            let (link, by) = (api.parts.link.clone(), caller.name.clone());
+            let (link, by) = (api.parts.meters.clone(), caller.name.clone());
             asked.spawn(async move { (meter, link.update(meter, image, &by).await) });
         }
         for (meter, done) in asked.join_all().await {
@@ -187,9 +187,9 @@ async fn ask(
     (begun, refusal)
 }
 
-fn refused(error: LinkError) -> ApiError {
-    let is_silent = matches!(error, LinkError::Silent(_));
-    let refused = refused_by_link(error);
+fn refused(error: RequestError) -> ApiError {
+    let is_silent = matches!(error, RequestError::Silent(_));
+    let refused = refused_request(error);
     if is_silent { refused.hint("look at GET /api/v1/updates before it is tried again") } else { refused }
 }
 

@@ -11,7 +11,7 @@ use super::name::RoleName;
 use super::status::{Part, Status};
 use super::user::NatsUser;
 use crate::api::Listen;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::partition::Slices;
 use crate::publish::{Broker, Publisher, read_meters};
 use crate::service::ServiceError;
@@ -98,10 +98,10 @@ impl ApiServer {
             error = &mut refused => return Err(error),
             () = &mut stop => return Ok(()),
         };
-        // Workers know the links.
-        let link = LinkHandle::new(Slices::ONE);
+        // Workers know the sessions.
+        let meters = MetersHandle::new(Slices::ONE);
         let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
-        link.join(Arc::new(Others::new(
+        meters.join(Arc::new(Others::new(
             connection.clone(),
             self.name.clone(),
             told,
@@ -109,16 +109,16 @@ impl ApiServer {
         )));
         let store = (reader.clone(), WriterHandle::beside(reader.clone()));
         let hears = (&connection, &self.name, &counts.events);
-        let mut served = Served::start(&self.listen, store, link.clone(), hears).await?;
+        let mut served = Served::start(&self.listen, store, meters.clone(), hears).await?;
         let publisher = self.mqtt.map(|broker| {
             let client = format!("wattseal-{}", self.name);
-            Publisher::start(broker, client, link.events(), read_meters(reader.clone()))
+            Publisher::start(broker, client, meters.events(), read_meters(reader.clone()))
         });
         ready(&ApiServerStarted { url: served.url.clone(), health });
         let ended = tokio::select! {
             () = &mut stop => Ok(()),
             () = served.ended() => Err(ClusterError::Ended("API")),
-            ended = check(&reader, &link, &status) => Err(ended),
+            ended = check(&reader, &meters, &status) => Err(ended),
             error = &mut refused => Err(error),
         };
         if let Some(publisher) = publisher {
@@ -157,14 +157,14 @@ impl ApiServer {
 }
 
 /// Says whether the database answers, for as long as it is asked.
-async fn check(reader: &Reader, link: &LinkHandle, status: &Status) -> ClusterError {
+async fn check(reader: &Reader, meters: &MetersHandle, status: &Status) -> ClusterError {
     loop {
         sleep(LOOK_EVERY).await;
         let reader = reader.clone();
         let Ok(found) = tokio::task::spawn_blocking(move || reader.tokens()).await else {
             return ClusterError::Ended("store");
         };
-        link.store_is(found.is_ok());
+        meters.store_is(found.is_ok());
         match found {
             Ok(_) => status.fine(Part::Store),
             Err(error) => status.trouble(Part::Store, error.to_string()),

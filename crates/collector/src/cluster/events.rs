@@ -7,7 +7,7 @@ use super::rpc::VERSION;
 use super::subject::EVENTS;
 use crate::api::metrics::Text;
 use crate::event::Event;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use async_nats::Subscriber;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -123,23 +123,23 @@ async fn publish(
 pub(super) struct Hearing {
     connection: Connection,
     messages: Subscriber,
-    link: LinkHandle,
+    meters: MetersHandle,
     heard: Heard,
     counts: Arc<EventCounts>,
 }
 
 impl Hearing {
     /// # Errors
-    /// What the client says.
+    /// The client's error.
     pub(super) async fn open(
         connection: Connection,
         me: &RoleName,
-        link: LinkHandle,
+        meters: MetersHandle,
         counts: Arc<EventCounts>,
     ) -> Result<Hearing, String> {
         let messages = connection.client.subscribe(EVENTS).await.map_err(|error| error.to_string())?;
         let heard = Heard { me: me.to_string(), last: HashMap::new() };
-        Ok(Hearing { connection, messages, link, heard, counts })
+        Ok(Hearing { connection, messages, meters, heard, counts })
     }
 
     /// Until the connection is closed for good.
@@ -178,13 +178,13 @@ impl Hearing {
         }
         self.counts.heard.fetch_add(message.events.len() as u64, Ordering::Relaxed);
         for event in message.events {
-            self.link.publish_local(event);
+            self.meters.publish_local(event);
         }
     }
 
     fn missed(&self) {
         self.counts.missed.fetch_add(1, Ordering::Relaxed);
-        self.link.publish_local(Event::Missed);
+        self.meters.publish_local(Event::Missed);
     }
 }
 

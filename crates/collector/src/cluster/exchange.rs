@@ -14,7 +14,7 @@ use super::subject;
 use crate::api::metrics::Text;
 use crate::event::Event;
 use crate::fence::Fence;
-use crate::link::{Asked, LinkError, LinkHandle, Question, RemoteLinks};
+use crate::meters::{Asked, MetersHandle, Question, RemoteMeters, RequestError};
 use crate::network::GlobalMeterId;
 use crate::partition::Slices;
 use async_nats::client::RequestErrorKind;
@@ -85,7 +85,7 @@ impl Others {
         Others { connection, me, told, counts, silence: Mutex::default() }
     }
 
-    async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, LinkError> {
+    async fn ask(&self, meter: GlobalMeterId, question: Question) -> Result<i64, RequestError> {
         self.counts.asked.fetch_add(1, Ordering::Relaxed);
         let (begun, bytes) = (Instant::now(), About::new(meter, question).to_bytes());
         loop {
@@ -93,7 +93,7 @@ impl Others {
             // anybody waits for it.
             if !self.connection.is_connected() {
                 self.counts.no_connection.fetch_add(1, Ordering::Relaxed);
-                return Err(LinkError::NoConnection);
+                return Err(RequestError::NoConnection);
             }
             let request = Request::new()
                 .inbox(subject::answer(&self.me, rand::random()))
@@ -110,12 +110,12 @@ impl Others {
                 tracing::warn!(%meter, %error, "a question to the worker that has the meter is not answered");
                 self.counts.silent.fetch_add(1, Ordering::Relaxed);
                 self.silence().unanswered(&self.connection);
-                return Err(LinkError::Silent(meter));
+                return Err(RequestError::Silent(meter));
             }
             if begun.elapsed() >= NOBODY_FOR {
                 self.counts.nobody.fetch_add(1, Ordering::Relaxed);
                 self.silence().unanswered(&self.connection);
-                return Err(LinkError::Nobody(meter));
+                return Err(RequestError::Nobody(meter));
             }
             sleep(AGAIN_AFTER).await;
         }
@@ -125,21 +125,21 @@ impl Others {
         self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, meter: GlobalMeterId, bytes: &[u8]) -> Result<i64, LinkError> {
+    fn answered(&self, meter: GlobalMeterId, bytes: &[u8]) -> Result<i64, RequestError> {
         match Answer::parse(bytes) {
             Some(Answer::Done(id)) => Ok(id),
             Some(Answer::Refused(error)) => Err(error),
-            Some(Answer::NotRead(why)) => Err(LinkError::NotRead { meter, why }),
+            Some(Answer::NotRead(why)) => Err(RequestError::NotRead { meter, why }),
             None => {
                 tracing::warn!(%meter, "what came as an answer is none: run one version everywhere");
                 self.counts.silent.fetch_add(1, Ordering::Relaxed);
-                Err(LinkError::Silent(meter))
+                Err(RequestError::Silent(meter))
             }
         }
     }
 }
 
-impl RemoteLinks for Others {
+impl RemoteMeters for Others {
     fn ask(&self, meter: GlobalMeterId, question: Question) -> Asked<'_> {
         Box::pin(Others::ask(self, meter, question))
     }
@@ -160,24 +160,24 @@ struct Partition {
     connection: Connection,
     fence: Arc<Fence>,
     slices: Slices,
-    link: LinkHandle,
+    meters: MetersHandle,
     counts: Arc<ExchangeCounts>,
 }
 
 impl Answering {
     /// # Errors
-    /// What the client says.
+    /// The client's error.
     pub(super) async fn open(
         connection: &Connection,
         fence: Arc<Fence>,
         slices: Slices,
-        link: LinkHandle,
+        meters: MetersHandle,
         counts: Arc<ExchangeCounts>,
     ) -> Result<Answering, String> {
         let subject = subject::asked(fence.partition, slices);
         let questions = connection.client.subscribe(subject).await.map_err(|error| error.to_string())?;
         let connection = connection.clone();
-        Ok(Answering { questions, of: Arc::new(Partition { connection, fence, slices, link, counts }) })
+        Ok(Answering { questions, of: Arc::new(Partition { connection, fence, slices, meters, counts }) })
     }
 
     /// Answers until the connection is closed for good.
@@ -202,8 +202,8 @@ impl Partition {
             return;
         };
         let answer = match self.read(&message.payload) {
-            Ok(_) if !has_place => Answer::Refused(LinkError::Busy),
-            Ok(about) => match ask(&self.fence, &self.link, about).await {
+            Ok(_) if !has_place => Answer::Refused(RequestError::Busy),
+            Ok(about) => match ask(&self.fence, &self.meters, about).await {
                 Some(Ok(id)) => Answer::Done(id),
                 Some(Err(error)) => Answer::Refused(error),
                 None => return,
@@ -227,25 +227,25 @@ impl Partition {
     }
 }
 
-/// Asks the link of a partition under its lease. `None`: another may have the partition, and
+/// Asks the session of a partition under its lease. `None`: another may have the partition, and
 /// answers.
 async fn ask(
     fence: &Fence,
-    link: &LinkHandle,
+    meters: &MetersHandle,
     About { meter, question, .. }: About,
-) -> Option<Result<i64, LinkError>> {
+) -> Option<Result<i64, RequestError>> {
     if !fence.holds() {
         return None;
     }
-    let Some(asked) = link.request_local(meter, &question) else {
+    let Some(asked) = meters.request_local(meter, &question) else {
         // It has just been given up.
-        return Some(Err(LinkError::Nobody(meter)));
+        return Some(Err(RequestError::Nobody(meter)));
     };
     match asked.await {
         // Durable, under any present holder of the partition.
         Ok(id) => Some(Ok(id)),
-        // The link ended with it, before or after it stored it.
-        Err(LinkError::Stopped) => Some(Err(LinkError::Silent(meter))),
+        // The session ended with it, before or after it stored it.
+        Err(RequestError::Stopped) => Some(Err(RequestError::Silent(meter))),
         Err(error) => fence.holds().then_some(Err(error)),
     }
 }
@@ -260,15 +260,15 @@ mod tests {
     #[test]
     fn request_after_the_lease_is_left_to_the_new_holder() {
         let partition = crate::partition::Partition::FIRST;
-        let link = LinkHandle::new(Slices::ONE);
-        let _inputs = link.open(partition);
+        let meters = MetersHandle::new(Slices::ONE);
+        let _inputs = meters.open(partition);
         let fence = Fence::new(partition, 7, crate::clock::BootTime::now() + Duration::from_secs(60));
         let about = || About::new(NetworkId::DEFAULT.meter(258), Question::ForgetUpdate);
         let mut context = Context::from_waker(Waker::noop());
-        let mut asked = pin!(ask(&fence, &link, about()));
+        let mut asked = pin!(ask(&fence, &meters, about()));
         assert!(asked.as_mut().poll(&mut context).is_pending(), "the link has it");
         fence.end();
-        let mut late = pin!(ask(&fence, &link, about()));
+        let mut late = pin!(ask(&fence, &meters, about()));
         assert!(matches!(late.as_mut().poll(&mut context), Poll::Ready(None)));
     }
 }

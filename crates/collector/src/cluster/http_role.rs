@@ -4,7 +4,7 @@ use super::connection::{ClusterError, Connection};
 use super::events::{EventCounts, Hearing};
 use super::name::RoleName;
 use crate::api::{self, Costs, Listen, Rates};
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::service::ServiceError;
 use crate::store::{Reader, has_administrator};
 use crate::writer::WriterHandle;
@@ -27,7 +27,7 @@ impl Served {
     pub(super) async fn start(
         listen: &Listen,
         (reader, writer): (Reader, WriterHandle),
-        link: LinkHandle,
+        meters: MetersHandle,
         (connection, me, counts): (&Connection, &RoleName, &Arc<EventCounts>),
     ) -> Result<Served, ClusterError> {
         let asked = reader.clone();
@@ -35,12 +35,12 @@ impl Served {
         let tokens = tokens.map_err(|_| ClusterError::Ended("store"))?.map_err(ServiceError::Store)?;
         let bound = listen.bind(has_administrator(&tokens))?;
         let url = bound.url();
-        let hearing = Hearing::open(connection.clone(), me, link.clone(), counts.clone()).await;
+        let hearing = Hearing::open(connection.clone(), me, meters.clone(), counts.clone()).await;
         let hearing = tokio::spawn(hearing.map_err(|_| ClusterError::Ended("connection to NATS"))?.serve());
         let parts = api::Parts {
             reader,
             writer,
-            link,
+            meters,
             forward: None,
             costs: Costs::default(),
             // Tokens are made on the command line: these processes come and go.

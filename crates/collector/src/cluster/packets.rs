@@ -3,7 +3,7 @@
 
 use super::subject;
 use crate::fence::{Fence, LeaseNumber};
-use crate::link::{Outcome, QueuePlace, Receipt};
+use crate::meters::{Outcome, QueuePlace, Receipt};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -27,9 +27,9 @@ struct Pending<R> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It is to be handed to the link.
+    /// It is to be handed to the session.
     Waits,
-    /// The link has it, and did not say yet what became of it.
+    /// The session has it, and did not say yet what became of it.
     InHand,
     Done,
 }
@@ -50,9 +50,9 @@ impl<R: Clone> PendingMessages<R> {
         (PendingMessages { fence, messages: HashMap::new(), became }, hears)
     }
 
-    /// Returns receipts for the packets of a message, but for those that the link has: these came
-    /// again with the message. For the link they would be nothing new, and so be acknowledged
-    /// before their first effect is durable.
+    /// Returns receipts for the packets of a message, but for those that the session has: these
+    /// came again with the message. For the session they would be nothing new, and so be
+    /// acknowledged before their first effect is durable.
     pub(super) fn receipts(&mut self, message: u64, reply: R, packets: u8) -> Vec<Receipt> {
         let waits = || vec![State::Waits; usize::from(packets)];
         let pending = self.messages.entry(message).or_insert_with(|| Pending {

@@ -7,10 +7,10 @@ use super::queue::{Queue, QueueCounts, QueueEnd};
 use super::remote::RemoteGateways;
 use crate::event::Event;
 use crate::fence::Fence;
-use crate::link::LinkHandle;
+use crate::meters::MetersHandle;
 use crate::partition::{Partition, Slices};
 use crate::registry::KeyStore;
-use crate::service::{Links, ServiceError};
+use crate::service::{ServiceError, Sessions};
 use async_nats::jetstream::stream::Stream;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Semaphore, oneshot};
@@ -23,10 +23,10 @@ pub(super) struct Shared {
     pub(super) slices: Slices,
     pub(super) keys: KeyStore,
     /// `None`: it was closed.
-    pub(super) links: Arc<RwLock<Option<Links>>>,
-    /// The limit of links that begin at the same time.
+    pub(super) sessions: Arc<RwLock<Option<Sessions>>>,
+    /// The limit of sessions that begin at the same time.
     pub(super) beginnings: Arc<Semaphore>,
-    pub(super) link: LinkHandle,
+    pub(super) meters: MetersHandle,
     pub(super) remote: Arc<RemoteGateways>,
     pub(super) counts: Arc<QueueCounts>,
     pub(super) exchange: Arc<ExchangeCounts>,
@@ -41,7 +41,7 @@ pub(super) enum Ended {
     Lost,
     /// Its packets do not come.
     Failed(String),
-    /// The link cannot begin.
+    /// The session cannot begin.
     NotBegun(ServiceError),
     /// A part of it ended in a way that it never should.
     Broken,
@@ -60,9 +60,9 @@ impl Shared {
             // store.
             () = lease.keep() => Ended::Lost,
         };
-        // No packet is handed over any more. The link stores and acknowledges its own; none, if the
-        // lease is over.
-        let mut closing = Box::pin(self.links(move |links| links.end(partition)));
+        // No packet is handed over any more. The session stores and acknowledges its own; none, if
+        // the lease is over.
+        let mut closing = Box::pin(self.sessions(move |sessions| sessions.end(partition)));
         let closed = tokio::select! {
             closed = &mut closing => closed,
             () = lease.keep() => closing.await,
@@ -90,7 +90,7 @@ impl Shared {
         let (partition, under) = (fence.partition, fence.clone());
         let begun = {
             let _one = self.beginnings.acquire().await;
-            self.links(move |links| links.begin(partition, Some(under), None)).await
+            self.sessions(move |sessions| sessions.begin(partition, Some(under), None)).await
         };
         match begun {
             Ok(meters) => {
@@ -99,7 +99,7 @@ impl Shared {
             Err(error) => return Ended::NotBegun(error),
         }
         // The previous holder may have stored readings without sending their events.
-        self.link.publish(Event::Missed);
+        self.meters.publish(Event::Missed);
         let opened =
             Queue::open(&self.connection, &self.stream, fence.clone(), self.slices, self.counts.clone())
                 .await;
@@ -107,17 +107,17 @@ impl Shared {
             Ok(opened) => queue.insert(opened),
             Err(error) => return Ended::Failed(error),
         };
-        let (link, exchange) = (self.link.clone(), self.exchange.clone());
-        let answering = Answering::open(&self.connection, fence.clone(), self.slices, link, exchange).await;
+        let (meters, exchange) = (self.meters.clone(), self.exchange.clone());
+        let answering = Answering::open(&self.connection, fence.clone(), self.slices, meters, exchange).await;
         let mut answering = match answering {
             Ok(answering) => answering,
             Err(error) => return Ended::Failed(error),
         };
         tokio::select! {
-            end = queue.serve(&self.link, &self.remote) => match end {
+            end = queue.serve(&self.meters, &self.remote) => match end {
                 QueueEnd::Taken => Ended::Lost,
-                QueueEnd::Link if fence.holds() => Ended::Broken,
-                QueueEnd::Link => Ended::Lost,
+                QueueEnd::Session if fence.holds() => Ended::Broken,
+                QueueEnd::Session => Ended::Lost,
                 QueueEnd::Failed(why) => Ended::Failed(why),
             },
             () = answering.serve() => Ended::Failed("the connection is closed".to_owned()),
@@ -126,15 +126,15 @@ impl Shared {
         }
     }
 
-    /// Does something with the links on a thread that may wait.
-    pub(super) async fn links<T: Send + 'static>(
+    /// Does something with the sessions on a thread that may wait.
+    pub(super) async fn sessions<T: Send + 'static>(
         &self,
-        what: impl FnOnce(&Links) -> Result<T, ServiceError> + Send + 'static,
+        what: impl FnOnce(&Sessions) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
-        let links = self.links.clone();
+        let sessions = self.sessions.clone();
         let done = tokio::task::spawn_blocking(move || {
-            let links = links.read().unwrap_or_else(PoisonError::into_inner);
-            links.as_ref().map_or(Err(ServiceError::Ended("store")), what)
+            let sessions = sessions.read().unwrap_or_else(PoisonError::into_inner);
+            sessions.as_ref().map_or(Err(ServiceError::Ended("store")), what)
         });
         done.await.map_err(|_| ServiceError::Ended("link"))?
     }

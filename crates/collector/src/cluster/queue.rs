@@ -1,4 +1,4 @@
-//! A partition's packets, from the stream to the link.
+//! A partition's packets, from the stream to the session.
 
 use super::connection::{Connection, chain};
 use super::envelope::{PacketUp, split_packets};
@@ -10,7 +10,7 @@ use super::subject;
 use crate::clock;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::link::{LinkHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
+use crate::meters::{MetersHandle, Outcome, QueuePlace, QueuedPacket, Receipt};
 use crate::partition::{Partition, Slices};
 use crate::traces::PacketSpans;
 use async_nats::Subject;
@@ -56,7 +56,7 @@ const STREAM_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Consumers of leases before that are asked, and deleted, at most: more were made by nobody who
 /// had the partition.
 const BEFORE_MAX: usize = 16;
-/// A link's queue is full: it is looked at again.
+/// A session's queue is full: it is looked at again.
 const ROOM_AFTER: Duration = Duration::from_millis(2);
 
 #[derive(Debug, Default)]
@@ -155,8 +155,8 @@ pub(super) struct Queue {
 pub(super) enum QueueEnd {
     /// Another worker has the partition.
     Taken,
-    /// The link has ended by itself.
-    Link,
+    /// The session has ended by itself.
+    Session,
     /// A sentence.
     Failed(String),
 }
@@ -224,8 +224,9 @@ impl Queue {
         Ok(Queue { connection: connection.clone(), stream, consumer, partition, pending, became, counts })
     }
 
-    /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
-    pub(super) async fn serve(&mut self, link: &LinkHandle, remote: &RemoteGateways) -> QueueEnd {
+    /// Hands packets to the session, and acknowledges what it is done with. Goes on until it
+    /// cannot.
+    pub(super) async fn serve(&mut self, meters: &MetersHandle, remote: &RemoteGateways) -> QueueEnd {
         let mut messages = match self.messages().await {
             Ok(messages) => messages,
             Err(end) => return end,
@@ -244,8 +245,8 @@ impl Queue {
                 message = messages.next() => match message {
                     Some(Ok(message)) => {
                         heartbeats = Heartbeats::default();
-                        if !self.hand_over(&message, link, remote).await {
-                            return QueueEnd::Link;
+                        if !self.hand_over(&message, meters, remote).await {
+                            return QueueEnd::Session;
                         }
                     }
                     Some(Err(error)) => match error.kind() {
@@ -300,11 +301,11 @@ impl Queue {
         matches!(timeout(ANSWERED_WITHIN, asked).await, Ok(Some(true)))
     }
 
-    /// Returns whether there is a link.
+    /// Returns whether there is a session.
     async fn hand_over(
         &mut self,
         message: &jetstream::Message,
-        link: &LinkHandle,
+        meters: &MetersHandle,
         remote: &RemoteGateways,
     ) -> bool {
         let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };
@@ -321,7 +322,7 @@ impl Queue {
             let packet = packets.get(usize::from(receipt.packet())).copied().unwrap_or_default();
             let Some(mut queued) = self.queued(packet, &published, receipt, remote) else { continue };
             loop {
-                queued = match link.hear_queued(self.partition, queued) {
+                queued = match meters.hear_queued(self.partition, queued) {
                     Ok(()) => break,
                     Err(Some(queued)) => *queued,
                     Err(None) => return false,
@@ -332,7 +333,7 @@ impl Queue {
         true
     }
 
-    /// A packet as the link takes it; `None` where it is none, which is done with then.
+    /// A packet as the session takes it; `None` where it is none, which is done with then.
     fn queued(
         &self,
         bytes: &[u8],
@@ -380,7 +381,7 @@ impl Queue {
         }
     }
 
-    /// After the link came to its end, and before the partition is given up.
+    /// After the session came to its end, and before the partition is given up.
     pub(super) async fn finish(mut self) {
         self.acknowledge().await;
         let left = self.pending.count();

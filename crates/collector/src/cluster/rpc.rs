@@ -1,7 +1,7 @@
 //! Questions about meters, and their answers, as they go over NATS: JSON. docs/how-to/cluster.md,
 //! "Questions and events".
 
-use crate::link::{LinkError, Question};
+use crate::meters::{Question, RequestError};
 use crate::network::GlobalMeterId;
 use crate::tokens::is_name;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub(super) struct About {
 pub(super) enum Answer {
     /// The command's name; it is durable.
     Done(i64),
-    Refused(LinkError),
+    Refused(RequestError),
     /// It was no question, and why.
     NotRead(String),
 }
@@ -82,13 +82,12 @@ impl Answer {
 mod tests {
     use super::*;
     use crate::image_digest::ImageDigest;
-    use crate::link::CommandRequest;
     use crate::network::NetworkId;
     use proptest::prelude::*;
-    use wire::meter::Suite;
+    use wire::meter::{Command, Suite};
 
     fn question() -> About {
-        let request = CommandRequest::Configure { interval_s: 10, suite: Suite::Aes128Gcm };
+        let request = Command::Configure { interval_s: 10, suite: Suite::Aes128Gcm }.into();
         let by = "anna".to_owned();
         About::new(NetworkId(7).meter(258), Question::Command { request, by })
     }
@@ -112,7 +111,7 @@ mod tests {
         let forget = About::parse(forget.as_bytes()).expect("a question");
         assert_eq!(forget, About::new(258.into(), Question::ForgetUpdate));
         assert_eq!(Answer::Done(5).into_bytes(), br#"{"version":1,"done":5}"#);
-        let full = Answer::Refused(LinkError::QueueFull(16)).into_bytes();
+        let full = Answer::Refused(RequestError::QueueFull(16)).into_bytes();
         assert_eq!(full, br#"{"version":1,"refused":{"queue-full":16}}"#);
     }
 
@@ -121,13 +120,13 @@ mod tests {
         assert_eq!(About::parse(&question().to_bytes()), Ok(question()));
         let meter = NetworkId(7).meter(258);
         for error in [
-            LinkError::UnknownMeter(meter),
-            LinkError::OtherSlice { meter, name: 3, slice: 1 },
-            LinkError::EpochOver { meter, known: 2, given: 1 },
-            LinkError::Store("full".to_owned()),
-            LinkError::ClockBehind,
-            LinkError::NoUpdate(meter),
-            LinkError::UnknownImage(ImageDigest([0xab; 32])),
+            RequestError::UnknownMeter(meter),
+            RequestError::OtherSlice { meter, name: 3, slice: 1 },
+            RequestError::EpochOver { meter, known: 2, given: 1 },
+            RequestError::Store("full".to_owned()),
+            RequestError::ClockBehind,
+            RequestError::NoUpdate(meter),
+            RequestError::UnknownImage(ImageDigest([0xab; 32])),
         ] {
             assert_eq!(
                 Answer::parse(&Answer::Refused(error.clone()).into_bytes()),

@@ -21,7 +21,7 @@ use crate::api::metrics::{self, Text};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::RegistryError;
-use crate::service::{Config, Links, NETWORKS_MAX, ServiceError};
+use crate::service::{Config, NETWORKS_MAX, ServiceError, Sessions};
 use crate::store::{DatabaseUrl, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -37,7 +37,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// Partitions that one worker has at most: each has threads of its own.
 const PARTITIONS_MAX: usize = NETWORKS_MAX;
-/// Links that begin side by side: one waits for the database while another reads what came.
+/// Sessions that begin side by side: one waits for the database while another reads what came.
 const BEGINNINGS: usize = 3;
 /// The period of planning.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -137,8 +137,8 @@ impl Counts {
         ] {
             text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
         }
-        let store = shared.links(|links| Ok((links.reader().clone(), links.fenced()))).await;
-        let snapshot = shared.link.snapshot().await.ok();
+        let store = shared.sessions(|sessions| Ok((sessions.reader().clone(), sessions.fenced()))).await;
+        let snapshot = shared.meters.snapshot().await.ok();
         if let Ok((reader, fenced)) = store {
             text.one(
                 "wattseal_worker_fenced_transactions_total",
@@ -146,10 +146,10 @@ impl Counts {
                 "Transactions that the store refused, because a partition was taken under a later lease",
                 fenced,
             );
-            metrics::store(text, &reader.health(), shared.link.store_ok(), snapshot.is_some());
+            metrics::store(text, &reader.health(), shared.meters.store_ok(), snapshot.is_some());
         }
         if let Some(snapshot) = &snapshot {
-            metrics::link(text, snapshot);
+            metrics::sessions(text, snapshot);
         }
     }
 }
@@ -239,9 +239,10 @@ impl Worker {
     ) -> Result<End, ClusterError> {
         let api = match &self.listen {
             Some(listen) => Some(loop {
-                let parts = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
+                let parts =
+                    shared.sessions(|sessions| Ok((sessions.reader().clone(), sessions.writer()))).await?;
                 let hears = (&shared.connection, &self.name, &counts.events);
-                match Served::start(listen, parts, shared.link.clone(), hears).await {
+                match Served::start(listen, parts, shared.meters.clone(), hears).await {
                     Err(ClusterError::Service(error)) if is_waited_for(&error) => {
                         status.trouble(Part::Store, format!("{error}. Trying again"));
                         sleep(STORE_AGAIN_AFTER).await;
@@ -251,15 +252,15 @@ impl Worker {
             }),
             None => None,
         };
-        let links = shared.links.clone();
+        let sessions = shared.sessions.clone();
         let running = Running::new(self.name.clone(), shared, buckets, status.clone(), counts.clone());
         let ended = running.run(self.replicas, stop).await;
         if let Some(api) = api {
             api.stop().await;
         }
         let stopped = tokio::task::spawn_blocking(move || {
-            let links = links.write().unwrap_or_else(PoisonError::into_inner).take();
-            links.map_or(Ok(()), Links::stop)
+            let sessions = sessions.write().unwrap_or_else(PoisonError::into_inner).take();
+            sessions.map_or(Ok(()), Sessions::stop)
         });
         stopped.await.map_err(|_| ClusterError::Ended("store"))??;
         tracing::info!("the worker has stopped; all that it acknowledged is stored");
@@ -297,12 +298,12 @@ impl Worker {
         };
         status.fine(Part::JetStream);
         // Before others are told that it is there: one who cannot write has no share.
-        let links = loop {
+        let sessions = loop {
             let (config, name, runtime) = (self.service.clone(), self.name.clone(), Handle::current());
-            let open = move || Links::open(config, slices, Some(name.as_str()), runtime);
+            let open = move || Sessions::open(config, slices, Some(name.as_str()), runtime);
             let opened = tokio::task::spawn_blocking(open).await;
             match opened.map_err(|_| ClusterError::Ended("store"))? {
-                Ok(links) => break links,
+                Ok(sessions) => break sessions,
                 Err(error) if is_waited_for(&error) => {
                     status.trouble(Part::Store, format!("{error}. Waiting for it, trying again"));
                     sleep(STORE_AGAIN_AFTER).await;
@@ -311,26 +312,26 @@ impl Worker {
             }
         };
         status.fine(Part::Store);
-        let (link, keys) = (links.handle().clone(), links.keys().clone());
+        let (meters, keys) = (sessions.handle().clone(), sessions.keys().clone());
         let remote = Arc::new(RemoteGateways::start(
             connection.clone(),
-            link.gateways().clone(),
+            meters.gateways().clone(),
             counts.remote.clone(),
         ));
-        let links = Arc::new(RwLock::new(Some(links)));
+        let sessions = Arc::new(RwLock::new(Some(sessions)));
         let beginnings = Arc::new(Semaphore::new(BEGINNINGS));
         let (queue, exchange) = (counts.queue.clone(), counts.exchange.clone());
         let told = Told::start(connection.clone(), self.name.clone(), counts.events.clone());
         let others = Others::new(connection.clone(), self.name.clone(), told, exchange.clone());
-        link.join(Arc::new(others));
+        meters.join(Arc::new(others));
         let shared = Shared {
             connection,
             stream,
             slices,
             keys,
-            links,
+            sessions,
             beginnings,
-            link,
+            meters,
             remote,
             counts: queue,
             exchange,
@@ -539,7 +540,7 @@ impl Running {
             Some(why) => self.status.trouble(Part::Partitions, why.clone()),
             None => self.status.fine(Part::Partitions),
         }
-        if self.shared.link.store_ok() {
+        if self.shared.meters.store_ok() {
             self.status.fine(Part::Store);
         } else {
             self.status.trouble(

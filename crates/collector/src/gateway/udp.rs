@@ -1,5 +1,5 @@
-//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/how-to/collector.md,
-//! "Gateways".
+//! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet.
+//! docs/how-to/collector.md, "Gateways".
 
 use super::{GatewayId, Gateways, HeardPacket, Route, Transmit};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -69,7 +69,7 @@ impl UdpGateway {
     /// waiting.
     ///
     /// # Errors
-    /// What the system says of the address.
+    /// The system's refusal of the address.
     pub fn start(
         address: SocketAddr,
         gateways: &Gateways,

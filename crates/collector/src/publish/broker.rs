@@ -25,7 +25,7 @@ pub struct Broker {
     pub(super) password: Zeroizing<String>,
     /// Connects by TLS.
     pub tls: bool,
-    /// Whom TLS trusts; nobody until [`Broker::with_ca_file`] or
+    /// The authorities that TLS trusts; none until [`Broker::with_ca_file`] or
     /// [`Broker::with_system_authorities`].
     pub(super) trust: Option<Arc<ClientConfig>>,
 }

@@ -1,6 +1,6 @@
-//! Brings changes of the keys to the links while the service runs.
+//! Brings changes of the keys to the sessions while the service runs.
 
-use crate::link::{LinkError, LinkHandle};
+use crate::meters::{MetersHandle, RequestError};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{Change, KeyStore, RegistryPoller};
@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1500);
 /// Follows the files of a partition's meters. Goes on for ever.
 pub(super) async fn follow(
     mut poller: RegistryPoller,
-    link: LinkHandle,
+    meters: MetersHandle,
     (partition, slices): (Partition, Slices),
 ) {
     let mut ticks = interval(LOOK_EVERY);
@@ -33,29 +33,29 @@ pub(super) async fn follow(
         }
         changes.extend(new.into_iter().filter(|change| slices.partition_of(change.meter()) == partition));
         while let Some(change) = changes.pop_front() {
-            match apply(&link, &change).await {
+            match apply(&meters, &change).await {
                 Ok(()) => {}
-                Err(LinkError::Store(_) | LinkError::Busy) => {
+                Err(RequestError::Store(_) | RequestError::Busy) => {
                     // In their order, the next time.
                     changes.push_front(change);
                     break;
                 }
-                Err(LinkError::Stopped) => return,
+                Err(RequestError::Stopped) => return,
                 Err(error) => tracing::error!("{error}"),
             }
         }
     }
 }
 
-async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
+async fn apply(meters: &MetersHandle, change: &Change) -> Result<(), RequestError> {
     match change {
         Change::Added(file) => {
             let (meter, network) = (file.record.setup.meter, file.network);
-            link.set_meter(network, file.epoch, file.record.clone()).await?;
+            meters.set_meter(network, file.epoch, file.record.clone()).await?;
             tracing::info!(meter, network = network.named(), epoch = file.epoch, "a meter was added");
         }
         Change::Rotated { file, old_epoch, .. } => {
-            link.set_meter(file.network, file.epoch, file.record.clone()).await?;
+            meters.set_meter(file.network, file.epoch, file.record.clone()).await?;
             tracing::info!(
                 meter = file.record.setup.meter,
                 network = file.network.named(),
@@ -64,13 +64,13 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
                 "a meter has new keys"
             );
         }
-        Change::Revoked { meter, epoch, .. } => match link.revoke(*meter).await {
+        Change::Revoked { meter, epoch, .. } => match meters.revoke(*meter).await {
             Ok(()) => {
                 let (meter, network) = (meter.meter, meter.network.named());
                 tracing::info!(meter, network, epoch, "a meter was revoked");
             }
             // It was left out, or its revocation is being stored already.
-            Err(LinkError::UnknownMeter(_)) => {}
+            Err(RequestError::UnknownMeter(_)) => {}
             Err(error) => return Err(error),
         },
     }
@@ -78,7 +78,7 @@ async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
 }
 
 /// Says of networks that are new that they are heard from the next start on. known: those that have
-/// a link. Goes on for ever.
+/// a session. Goes on for ever.
 pub(super) async fn discover_networks(keys: KeyStore, mut known: BTreeSet<NetworkId>) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

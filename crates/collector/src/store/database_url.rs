@@ -18,7 +18,7 @@ impl DatabaseUrl {
     /// The place that a user names.
     ///
     /// # Errors
-    /// What is wrong with a URL, without its password.
+    /// The fault of a URL, without its password.
     pub fn named(text: &str) -> Result<DatabaseUrl, String> {
         match text.split_once("://") {
             Some(("postgres" | "postgresql", _)) => Ok(DatabaseUrl::Server(Arc::new(Server::of_url(text)?))),

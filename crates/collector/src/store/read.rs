@@ -156,8 +156,8 @@ impl Reader {
         self.ask(|session| rows::kept_meters(session, MeterRange::All))
     }
 
-    /// The next meters of a partition as its link begins with them, in order; also those that are
-    /// revoked. after: the last one that was seen. Empty: that was all.
+    /// The next meters of a partition as its session begins with them, in order; also those that
+    /// are revoked. after: the last one that was seen. Empty: that was all.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -431,7 +431,7 @@ impl Reader {
     /// The returned result is durable.
     ///
     /// # Errors
-    /// What `decide` returns, and as [`Reader::change`]; nothing was changed then.
+    /// The error of `decide`, and as [`Reader::change`]; nothing was changed then.
     pub(crate) fn change_tokens<E: From<StoreError>>(
         &self,
         decide: impl FnOnce(&[TokenRecord]) -> Result<Vec<Write>, E>,

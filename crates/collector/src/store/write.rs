@@ -142,7 +142,7 @@ pub struct MeterCounts {
 /// An alert of the collector's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAlert {
-    /// Whom it is about; `None`: the collector.
+    /// The meter that it is about; `None`: the collector.
     pub meter: Option<GlobalMeterId>,
     pub at_ms: i64,
     /// `silent`, `lost-readings`, `clock`, `store`, `refused`.

@@ -64,36 +64,36 @@ pub(crate) enum Added {
     Taken,
     /// A partition is to be taken, and `taken` is to hear of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
-    /// A partition's link has ended.
+    /// A partition's session has ended.
     End { partition: Partition },
     /// This was all.
     Stop,
 }
 
-/// A link that hears of its writes.
-struct LinkOf<T> {
+/// A session that hears of its writes.
+struct SessionOf<T> {
     commit_generation: u64,
     done: Sender<Done<T>>,
 }
 
-/// The links that are there.
+/// The sessions that are there.
 pub(crate) struct Batches<T> {
     counts: Arc<Counts>,
-    /// Of each network that has or had a link.
+    /// Of each network that has or had a session.
     counter_floor: BTreeMap<NetworkId, CounterFloor>,
-    links: BTreeMap<Partition, LinkOf<T>>,
+    sessions: BTreeMap<Partition, SessionOf<T>>,
 }
 
 impl<T> Batches<T> {
     pub(crate) fn new(counts: Arc<Counts>) -> Batches<T> {
-        Batches { counts, counter_floor: BTreeMap::new(), links: BTreeMap::new() }
+        Batches { counts, counter_floor: BTreeMap::new(), sessions: BTreeMap::new() }
     }
 
     pub(crate) fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Returns the counter floor of a network's keys; `None` if it has and had no link.
+    /// Returns the counter floor of a network's keys; `None` if it has and had no session.
     pub(super) fn counter_floor(&mut self, network: NetworkId) -> Option<&mut CounterFloor> {
         self.counter_floor.get_mut(&network)
     }
@@ -107,16 +107,16 @@ impl<T> Batches<T> {
             To::Stop => return Added::Stop,
             To::Begin { partition, counter_floor, done } => {
                 self.counter_floor.entry(partition.network).or_insert(counter_floor);
-                self.links.insert(partition, LinkOf { commit_generation: 0, done });
+                self.sessions.insert(partition, SessionOf { commit_generation: 0, done });
             }
             To::Take { lease, taken } => return Added::Take { lease, taken },
             To::End { partition } => {
-                self.links.remove(&partition);
+                self.sessions.remove(&partition);
                 return Added::End { partition };
             }
-            To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
+            To::Session { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
             To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
-            To::Link { partition, commit_generation, after }
+            To::Session { partition, commit_generation, after }
                 if commit_generation < self.commit_generation(partition) =>
             {
                 self.fail(partition, after, None);
@@ -167,7 +167,7 @@ impl<T> Batches<T> {
                     }
                     fence.end();
                     match part.to {
-                        To::Link { partition, after, .. } => self.done(partition, Done::Fenced { after }),
+                        To::Session { partition, after, .. } => self.done(partition, Done::Fenced { after }),
                         To::Caller(reply) => drop(reply.send(Err(WriteError::Fenced))),
                         To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
                     }
@@ -179,17 +179,17 @@ impl<T> Batches<T> {
     fn failed(&mut self, parts: Vec<Part<T>>, error: StoreError) {
         self.counts.failed.fetch_add(1, Ordering::Relaxed);
         let error = Arc::new(error);
-        let mut links: BTreeSet<Partition> = parts
+        let mut sessions: BTreeSet<Partition> = parts
             .iter()
             .filter_map(|part| match &part.to {
-                To::Link { partition, .. } => Some(*partition),
+                To::Session { partition, .. } => Some(*partition),
                 _ => None,
             })
             .collect();
-        let has_no_part = links.insert(Partition::FIRST);
-        for partition in &links {
-            if let Some(link) = self.links.get_mut(partition) {
-                link.commit_generation += 1;
+        let has_no_part = sessions.insert(Partition::FIRST);
+        for partition in &sessions {
+            if let Some(session) = self.sessions.get_mut(partition) {
+                session.commit_generation += 1;
             }
         }
         if has_no_part {
@@ -198,7 +198,7 @@ impl<T> Batches<T> {
         }
         for part in parts {
             match part.to {
-                To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
+                To::Session { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
                 // A caller who does not wait any more needs no answer.
                 To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
                 To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
@@ -211,7 +211,7 @@ impl<T> Batches<T> {
         for part in parts {
             let of_job = written.by_ref().take(part.writes);
             match part.to {
-                To::Link { partition, after, .. } => {
+                To::Session { partition, after, .. } => {
                     self.done(partition, Done::Written(after.into_iter().zip(of_job).collect()));
                 }
                 To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
@@ -228,13 +228,13 @@ impl<T> Batches<T> {
     }
 
     pub(super) fn done(&self, partition: Partition, done: Done<T>) {
-        if let Some(link) = self.links.get(&partition) {
+        if let Some(session) = self.sessions.get(&partition) {
             // It may have ended: then nobody is to be told.
-            let _ = link.done.send(done);
+            let _ = session.done.send(done);
         }
     }
 
     fn commit_generation(&self, partition: Partition) -> u64 {
-        self.links.get(&partition).map_or(0, |link| link.commit_generation)
+        self.sessions.get(&partition).map_or(0, |session| session.commit_generation)
     }
 }

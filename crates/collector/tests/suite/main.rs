@@ -7,7 +7,7 @@ mod command_line;
 mod concentrator;
 mod documentation;
 mod keys;
-mod link;
+mod meters;
 mod modules;
 mod mqtt;
 mod operations;

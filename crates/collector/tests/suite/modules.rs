@@ -75,9 +75,9 @@ fn no_two_modules_need_each_other() {
 }
 
 #[test]
-fn link_and_store_know_nothing_of_http() {
+fn sessions_and_store_know_nothing_of_http() {
     let modules = modules();
-    for module in ["link", "store", "event"] {
+    for module in ["meters", "downlink", "uplink", "session", "store", "event"] {
         for name in ["axum", "utoipa", "tower", "http::", "crate::api"] {
             assert!(!modules[module].contains(name), "{module} knows {name}");
         }

@@ -4,7 +4,7 @@
 //! to.
 
 use crate::concentrator::process::wattseal;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use collector::gateway::udp::{datagram, parse};
 use collector::gateway::{GatewayId, Route};
 use std::io::{BufRead, BufReader, Read, Write};

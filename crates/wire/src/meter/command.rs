@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command to a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Command {
     /// The interval of measurements, and the suite.
     Configure {

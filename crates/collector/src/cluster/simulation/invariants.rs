@@ -45,6 +45,9 @@ pub(super) struct Counts {
     pub(super) taken: u64,
     pub(super) faults: u64,
     pub(super) events: u64,
+    /// The hash of all events with their times and contents: one run is as another if it is the
+    /// same.
+    pub(super) trace: u64,
 }
 
 impl std::ops::AddAssign for Counts {
@@ -58,6 +61,8 @@ impl std::ops::AddAssign for Counts {
         self.taken += other.taken;
         self.faults += other.faults;
         self.events += other.events;
+        // The same for all orders of the seeds.
+        self.trace = self.trace.wrapping_add(other.trace);
     }
 }
 
@@ -117,9 +122,9 @@ impl Invariants {
         }
     }
 
-    /// A packet leaves the stream, and no other with the same report is in it. A link that stores
-    /// another report of the meter tells the two apart by the lowest bytes of their numbers; after
-    /// a reboot these may be equal, and the meter has to send it again.
+    /// A packet leaves the stream, and no other with the same report is in it. A session that
+    /// stores another report of the meter tells the two apart by the lowest bytes of their numbers;
+    /// after a reboot these may be equal, and the meter has to send it again.
     pub(super) fn taken_from_the_stream(&mut self, packet: &[u8]) {
         let Some((meter, n)) = self.packets.get(packet).copied() else { return };
         let of_meter = self.sent.range((meter, 0)..=(meter, u32::MAX));

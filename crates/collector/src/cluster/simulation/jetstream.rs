@@ -5,8 +5,8 @@
 //! age) and "Key/Value Store" (create and update by revision, watch); NATS' ADR-8 for buckets;
 //! nats-server `server/consumer.go` for the ack floor: below the first packet that is not
 //! acknowledged, or at the last one that was delivered. A cluster without a leader answers nothing
-//! for 4 to 9 s (measured, docs/how-to/cluster.md); what was proposed just before is written by some, and
-//! unanswered.
+//! for 4 to 9 s (measured, docs/how-to/cluster.md); what was proposed just before is written by
+//! some, and unanswered.
 
 use super::lies::Lies;
 use super::world::{Context, Event, To, ToWorker, Us};
@@ -460,7 +460,7 @@ impl JetStream {
                 let waits = consumer.pending.contains_key(other) || *other >= consumer.next;
                 message.packets.contains(packet) && waits
             });
-            // The first of several may have been what the link has.
+            // The first of several may have been what the session has.
             if !stays && !self.aged.contains(packet) {
                 context.checks.taken_from_the_stream(packet);
             }

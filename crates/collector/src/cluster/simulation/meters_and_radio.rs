@@ -3,13 +3,12 @@
 
 use super::jetstream::Request;
 use super::world::{Context, Event, Us};
-use crate::link::CommandRequest;
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use meter::eeprom::{Eeprom, Torn};
 use meter::{Call, Cause, Load, Meter, Packet, Reply};
 use std::collections::BTreeMap;
-use wire::meter::{MeterId, Provision, Suite};
+use wire::meter::{Command, MeterId, Provision, QueuedCommand, Suite};
 
 /// 49.2 kbit/s, with preamble, sync, length and check sum (`radios/rfm12b.toml`).
 fn air_time(packet: &[u8]) -> Us {
@@ -191,16 +190,16 @@ impl MetersAndRadio {
     }
 
     /// A command for any of the meters.
-    pub(super) fn some_command(&self, context: &mut Context) -> (MeterId, CommandRequest) {
+    pub(super) fn some_command(&self, context: &mut Context) -> (MeterId, QueuedCommand) {
         let number = context.between(0, self.sites.len() as u64 - 1) as usize;
         let setup = self.sites[number].provision.setup();
-        let request = match context.between(0, 5) {
-            0 | 1 => CommandRequest::Reboot,
-            2 => CommandRequest::SetTime,
-            3 => CommandRequest::Configure { interval_s: setup.interval_s, suite: Suite::Aes256Gcm },
-            page => CommandRequest::ReadStatus { page: page as u8 % 2 },
+        let command = match context.between(0, 5) {
+            0 | 1 => Command::Reboot.into(),
+            2 => QueuedCommand::TimeNow,
+            3 => Command::Configure { interval_s: setup.interval_s, suite: Suite::Aes256Gcm }.into(),
+            page => Command::ReadStatus { page: page as u8 % 2 }.into(),
         };
-        (setup.meter, request)
+        (setup.meter, command)
     }
 
     /// Meters whose reports of before this time wait still, and how many.

@@ -1,5 +1,5 @@
 //! The work of a worker on one partition: the steps of `partition_task` and `queue`, in their
-//! order, around a real link.
+//! order, around a real session.
 
 use super::jetstream::{Answer, Entry, Request};
 use super::postgres::{Statement, StoredMeter};
@@ -8,13 +8,13 @@ use super::world::Us;
 use crate::clock;
 use crate::cluster::lease::{Found, Held, KeepNext, RENEW_EVERY, WriteAnswer, Writing};
 use crate::cluster::packets::{PendingMessages, Said, Succession, is_ahead};
+use crate::downlink::Images;
 use crate::fence::LeaseNumber;
 use crate::gateway::{GatewayId, HeardPacket, Route};
-use crate::link::{
-    Beginning, Images, Inputs, Link, LinkHandle, Outcome, Parts, QueuePlace, QueuedPacket, Submission, link,
-};
+use crate::meters::{Inputs, MetersHandle, Outcome, QueuePlace, QueuedPacket, Submission};
 use crate::partition::{Partition, Slices};
 use crate::registry::CounterFloor;
+use crate::session::{Beginning, PartitionSession, Parts};
 use crate::store::{self, CommandRecord, StoreError};
 use crate::writer::Jobs;
 use crossbeam_channel::Receiver;
@@ -34,7 +34,7 @@ const CONSUMER_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// `worker::AGAIN_AFTER`, `worker::BEGIN_AGAIN_AFTER`
 const FAILED_FOR: Duration = Duration::from_secs(1);
 const NOT_BEGUN_FOR: Duration = Duration::from_secs(5);
-/// A link is not looked at more often by itself.
+/// A session is not looked at more often by itself.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
 /// The subject of a request.
@@ -67,7 +67,7 @@ enum Stage {
     Reading,
     Opening,
     Serving,
-    /// The link comes to its end.
+    /// The session comes to its end.
     Ending,
     GivingUp,
     Over,
@@ -91,8 +91,8 @@ pub(super) struct Task {
     ended: Option<Ended>,
     /// Later leases that the database knows.
     later: Vec<LeaseNumber>,
-    link: Option<(Link, Inputs)>,
-    /// When the link is looked at by itself.
+    session: Option<(PartitionSession, Inputs)>,
+    /// When the session is looked at by itself.
     wake_at: Option<Instant>,
     succession: Option<Succession>,
     to_delete: Vec<String>,
@@ -123,7 +123,7 @@ impl Task {
             told: false,
             ended: None,
             later: Vec::new(),
-            link: None,
+            session: None,
             wake_at: None,
             succession: None,
             to_delete: Vec::new(),
@@ -236,7 +236,7 @@ impl Task {
     /// `Queue::hand_over`
     pub(super) fn packets(
         &mut self,
-        handle: &LinkHandle,
+        handle: &MetersHandle,
         sequence: u64,
         gateway: usize,
         packets: &[Vec<u8>],
@@ -255,10 +255,10 @@ impl Task {
         }
     }
 
-    /// `Links::begin_with`: what is stored was read.
+    /// `Sessions::begin_with`: what is stored was read.
     pub(super) fn read(
         &mut self,
-        (common, handle, jobs): (&Common, &LinkHandle, &Arc<Jobs<Submission>>),
+        (common, handle, jobs): (&Common, &MetersHandle, &Arc<Jobs<Submission>>),
         read: Option<(Vec<StoredMeter>, Vec<CommandRecord>)>,
         rng: StdRng,
     ) {
@@ -295,14 +295,14 @@ impl Task {
                 rng,
             };
             let inputs = handle.open(partition);
-            link(beginning, parts, handle).map(|link| (link, inputs))
+            PartitionSession::new(beginning, parts, handle).map(|session| (session, inputs))
         });
-        let Some(Ok(link)) = begun else {
+        let Some(Ok(session)) = begun else {
             self.ended.get_or_insert(Ended::NotBegun);
             self.stage = Stage::Ending;
             return;
         };
-        self.link = Some(link);
+        self.session = Some(session);
         self.stage = Stage::Opening;
         let list = Asked::Of(self.lease(), Step::List);
         self.questions.push_back((Request::ListConsumers, list, REQUEST_WITHIN));
@@ -391,7 +391,7 @@ impl Task {
     pub(super) fn go_on(
         &mut self,
         io: &mut Io<'_>,
-        handle: &LinkHandle,
+        handle: &MetersHandle,
         jobs: &Arc<Jobs<Submission>>,
     ) -> bool {
         let partition = self.partition();
@@ -417,30 +417,31 @@ impl Task {
             Stage::Reading => return false,
             Stage::Opening | Stage::Serving if self.ended.is_some() => {
                 handle.close(partition);
-                let ended = self.step_link(io);
-                if let Some((link, _)) = self.link.as_mut().filter(|_| ended && self.held.fence.holds()) {
-                    link.begin_finish();
+                let ended = self.step_session(io);
+                if let Some((session, _)) = self.session.as_mut().filter(|_| ended && self.held.fence.holds())
+                {
+                    session.begin_finish();
                 } else {
-                    self.link = None;
+                    self.session = None;
                 }
                 self.stage = Stage::Ending;
             }
             Stage::Opening | Stage::Serving => {
-                if self.step_link(io) {
-                    self.link = None;
+                if self.step_session(io) {
+                    self.session = None;
                     self.ended.get_or_insert(Ended::Lost);
                     handle.close(partition);
                     self.stage = Stage::Ending;
                 }
             }
             Stage::Ending => {
-                if let Some((link, _)) = &mut self.link {
-                    link.take_done();
-                    link.flush();
-                    if !link.is_finished() {
+                if let Some((session, _)) = &mut self.session {
+                    session.take_done();
+                    session.state.flush();
+                    if !session.is_finished() {
                         return false;
                     }
-                    self.link = None;
+                    self.session = None;
                 }
                 jobs.end(partition);
                 self.acknowledge(io);
@@ -460,14 +461,14 @@ impl Task {
         !matches!(self.stage, Stage::Opening | Stage::Serving)
     }
 
-    /// Returns whether the link has ended.
-    fn step_link(&mut self, io: &mut Io<'_>) -> bool {
+    /// Returns whether the session has ended.
+    fn step_session(&mut self, io: &mut Io<'_>) -> bool {
         let lease = self.lease();
-        let Some((link, inputs)) = &mut self.link else { return true };
-        if link.step(None, inputs) {
+        let Some((session, inputs)) = &mut self.session else { return true };
+        if session.step(None, inputs) {
             return true;
         }
-        let at = clock::now() + link.wait().max(LEAST_WAIT);
+        let at = clock::now() + session.wait().max(LEAST_WAIT);
         if self.wake_at.is_none_or(|before| at < before) {
             self.wake_at = Some(at);
             io.timer(at - clock::now(), Timer::Link(lease));

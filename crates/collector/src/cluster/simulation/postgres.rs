@@ -49,11 +49,11 @@ pub(super) enum Statement {
     EndHolders(LeaseNumber),
     /// The last numbers of these partitions' meters, to be kept in memory.
     Load(Vec<Partition>),
-    /// The stored state for a link, by a reader's connection.
+    /// The stored state for a session, by a reader's connection.
     Read(Partition),
 }
 
-/// The stored state of a meter, with which a link begins.
+/// The stored state of a meter, with which a session begins.
 #[derive(Clone, Debug)]
 pub(super) struct StoredMeter {
     pub(super) state: MeterState,

@@ -1,7 +1,7 @@
 //! A worker's process. Its decisions are real code (`lease::{View, Held}`, `packets`,
-//! `link::Link`): taking and giving away partitions, renewing leases, choosing consumers,
-//! acknowledging, and all that links do. The order in which `worker` and `partition_task` call it
-//! is written down here and in `partition` again.
+//! `session::PartitionSession`): taking and giving away partitions, renewing leases, choosing
+//! consumers, acknowledging, and all that sessions do. The order in which `worker` and
+//! `partition_task` call it is written down here and in `partition` again.
 
 use super::jetstream::{Answer, Change, Request};
 use super::partition::{Asked, Task, found};
@@ -12,7 +12,7 @@ use crate::cluster::lease::{Held, RENEW_EVERY, View, WriteAnswer, Writing};
 use crate::cluster::name::RoleName;
 use crate::fence::LeaseNumber;
 use crate::gateway::{Route, Transmit};
-use crate::link::{CommandRequest, LinkHandle, Submission};
+use crate::meters::{MetersHandle, Submission};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::writer::Jobs;
@@ -21,7 +21,7 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
-use wire::meter::{Identity, MessageKind, MeterId, MeterRecord, Packet};
+use wire::meter::{Command, Identity, MessageKind, MeterId, MeterRecord, Packet, QueuedCommand};
 
 /// `worker::LOOK_EVERY`
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -127,7 +127,7 @@ impl Transmit for Gateway {
 /// The state that is lost with the process.
 pub(super) struct Process {
     pub(super) common: Arc<Common>,
-    pub(super) handle: LinkHandle,
+    pub(super) handle: MetersHandle,
     pub(super) jobs: Arc<Jobs<Submission>>,
     me: RoleName,
     view: View,
@@ -152,7 +152,7 @@ pub(super) struct Process {
 
 impl Process {
     fn new(common: &Arc<Common>, me: RoleName) -> Process {
-        let handle = LinkHandle::new(common.slices);
+        let handle = MetersHandle::new(common.slices);
         let outbox = Outbox::default();
         for number in 0..common.gateways {
             handle.gateways().attach(Arc::new(Gateway { number, outbox: outbox.clone() }));
@@ -429,17 +429,17 @@ impl Process {
         self.stopping && self.tasks.is_empty()
     }
 
-    fn command(&mut self, io: &mut Io<'_>, partition: Partition, meter: MeterId, request: CommandRequest) {
+    fn command(&mut self, io: &mut Io<'_>, partition: Partition, meter: MeterId, command: QueuedCommand) {
         if !self.tasks.get(&partition).is_some_and(Task::serves) {
             return;
         }
         let handle = self.handle.clone();
         let meter = NetworkId::DEFAULT.meter(meter);
         // It is asked at once; nobody waits for the answer.
-        let mut asks = Box::pin(async move { handle.command(meter, request, "simulation").await });
+        let mut asks = Box::pin(async move { handle.command(meter, command, "simulation").await });
         let _ = asks.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop()));
         io.context.checks.counts.commands += 1;
-        if request == CommandRequest::Reboot {
+        if command == Command::Reboot.into() {
             io.context.checks.reboot_given(meter.meter);
         }
         self.settle(io);
@@ -582,11 +582,11 @@ impl Worker {
         context: &mut Context,
         partition: Partition,
         meter: MeterId,
-        request: CommandRequest,
+        command: QueuedCommand,
     ) {
         let mut io = self.io(context);
         if let (Some(process), None) = (&mut self.process, &self.stalled) {
-            process.command(&mut io, partition, meter, request);
+            process.command(&mut io, partition, meter, command);
         }
     }
 

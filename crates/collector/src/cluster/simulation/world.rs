@@ -10,6 +10,8 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Microseconds of the world.
 pub(super) type Us = u64;
@@ -37,6 +39,7 @@ pub(super) enum ToWorker {
     Postgres(Option<postgres::Connection>, postgres::Reply),
 }
 
+#[derive(Debug)]
 pub(super) enum Event {
     /// The end of a meter's wait, unless it waits for something else by now.
     Meter(usize, u64),
@@ -231,8 +234,20 @@ impl Context {
     }
 }
 
+/// The hash of a run.
+#[derive(Default)]
+pub(super) struct Trace(DefaultHasher);
+
+impl Write for Trace {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
 pub(super) struct World {
     pub(super) context: Context,
+    pub(super) trace: Trace,
     pub(super) field: MetersAndRadio,
     pub(super) jetstream: JetStream,
     pub(super) postgres: Postgres,
@@ -251,6 +266,8 @@ impl World {
             self.context.now = at;
             self.context.checks.counts.events += 1;
             if let Some(event) = self.context.events.remove(&number) {
+                let _ = write!(self.trace, "{at} {event:?}");
+                self.context.checks.counts.trace = self.trace.0.finish();
                 self.happens(event);
             }
         }
@@ -258,7 +275,7 @@ impl World {
     }
 
     fn happens(&mut self, event: Event) {
-        let World { context, field, jetstream, postgres, workers } = self;
+        let World { context, field, jetstream, postgres, workers, .. } = self;
         match event {
             Event::Meter(meter, call) => field.call_over(context, meter, call),
             Event::MeterHears(meter, packet) => field.meter_hears(context, meter, &packet),
@@ -299,7 +316,7 @@ impl World {
     }
 
     fn goes_wrong(&mut self, fault: Fault) {
-        let World { context, field, jetstream, postgres, workers } = self;
+        let World { context, field, jetstream, postgres, workers, .. } = self;
         context.checks.counts.faults += 1;
         match fault {
             Fault::Crash(worker, time) => {

@@ -6,7 +6,7 @@ use super::postgres::{Connection, Reply, Statement};
 use super::worker::{Io, Timer};
 use crate::clock;
 use crate::fence::LeaseNumber;
-use crate::link::Submission;
+use crate::meters::Submission;
 use crate::partition::{Partition, Slices};
 use crate::store::{DatabaseUrl, StoreError, Written};
 use crate::writer::{Added, Batch, Batches, Job, Jobs};

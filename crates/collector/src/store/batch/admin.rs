@@ -7,7 +7,7 @@ use crate::store::read;
 use crate::store::sql::{Session, SqlError, Value, values};
 use crate::store::write::{Write, Written};
 
-/// Does an administrator's write, within a transaction. A write of a meter's link is not done.
+/// Does an administrator's write, within a transaction. A write of a meter's session is not done.
 pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Written, SqlError> {
     let execute = |sql: &str, values: &[Value<'_>]| executed(session, sql, values);
     match write {

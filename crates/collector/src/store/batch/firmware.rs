@@ -1,5 +1,5 @@
 //! Images of meters' firmware, which people add and take away, and how far each meter's update is,
-//! which its link writes.
+//! which its session writes.
 
 use super::executed;
 use crate::image_digest::ImageDigest;

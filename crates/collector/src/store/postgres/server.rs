@@ -24,7 +24,7 @@ pub struct Server {
 
 impl Server {
     /// # Errors
-    /// What is wrong with it; nothing of its password.
+    /// The fault, without its password.
     pub(crate) fn of_url(url: &str) -> Result<Server, String> {
         let (url, own) = take_own(url)?;
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {

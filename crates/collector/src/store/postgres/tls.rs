@@ -24,7 +24,7 @@ impl Tls {
     /// authorities: a PEM file; `None`: those that this system trusts.
     ///
     /// # Errors
-    /// What is wrong with the file, or with this system's authorities.
+    /// The fault of the file, or of this system's authorities.
     pub(super) fn new(authorities: Option<&Path>) -> Result<Tls, String> {
         let mut roots = RootCertStore::empty();
         let certificates: Vec<CertificateDer<'_>> = match authorities {

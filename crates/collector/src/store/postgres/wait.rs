@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The runtime of all connections' sockets.
 ///
 /// # Errors
-/// Where the system gives no thread.
+/// The system gives no thread.
 pub(super) fn runtime() -> Result<&'static Runtime, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let begun = RUNTIME.get_or_init(|| {

@@ -111,7 +111,7 @@ pub(super) fn kept_meters(session: Session<'_>, keys: MeterRange) -> Result<Vec<
     }
 }
 
-/// A page of a link's initial state, in order. Each table is read by itself, from one key to
+/// A page of a session's initial state, in order. Each table is read by itself, from one key to
 /// another: joined, PostgreSQL would look up each meter by itself in each of them. Kept columns
 /// come last, behind the others.
 pub(super) fn stored_meters(

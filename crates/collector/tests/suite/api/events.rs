@@ -95,12 +95,12 @@ async fn slow_subscriber_is_told_to_reload() {
     // More than sockets and queues hold.
     for _ in 0..300 {
         for _ in 0..1000 {
-            stand.running.link().publish(Event::Meter { meter: 258.into() });
+            stand.running.meters().publish(Event::Meter { meter: 258.into() });
         }
         tokio::task::yield_now().await;
     }
     assert_eq!(listener.named("resync").await, json!({"event": "resync"}));
-    stand.running.link().publish(Event::Meter { meter: 300.into() });
+    stand.running.meters().publish(Event::Meter { meter: 300.into() });
     while listener.named("meter").await["meter"] != 300 {}
 }
 
@@ -118,7 +118,7 @@ async fn a_revoked_token_hears_no_more() {
             .clone();
     told(stand.ask(Method::DELETE, &format!("/tokens/{ben}")).bearer_auth(&tokens.administrator), 200).await;
     while viewer.next().await.is_some() {}
-    stand.running.link().publish(Event::Meter { meter: 300.into() });
+    stand.running.meters().publish(Event::Meter { meter: 300.into() });
     assert_eq!(administrator.named("meter").await["meter"], 300);
 }
 

@@ -37,7 +37,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     let forwarder = Forwarder::start(
         upstream,
         heard,
-        running.link().gateways().clone(),
+        running.meters().gateways().clone(),
         running.writer().clone(),
         Vec::new(),
     );

@@ -210,7 +210,7 @@ impl Stand {
         for bytes in packets(address, MessageKind::Report, suite, meter, n, &sealed) {
             let route = Route { gateway: GatewayId::of(0), peer: None };
             let heard = HeardPacket { route, bytes, rssi_dbm: Some(-61) };
-            assert!(self.running.link().hear_in(self.files[which].network, heard));
+            assert!(self.running.meters().hear_in(self.files[which].network, heard));
         }
     }
 
@@ -231,7 +231,7 @@ pub fn parts(running: &Running, rates: Rates) -> Parts {
     Parts {
         reader: running.reader().clone(),
         writer: running.writer().clone(),
-        link: running.link().clone(),
+        meters: running.meters().clone(),
         forward: None,
         costs: Costs::default(),
         one_time_link: None,

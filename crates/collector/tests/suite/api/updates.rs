@@ -209,7 +209,7 @@ async fn wrong_meter_or_image_begins_no_update() {
     ] {
         assert_eq!(refused(begin(&stand, token, image, meters.clone()), 422).await.0, code, "{meters}");
     }
-    stand.running.link().revoke(300.into()).await.expect("it was there");
+    stand.running.meters().revoke(300.into()).await.expect("it was there");
     assert_eq!(refused(begin(&stand, token, &digest, json!([258, 300])), 409).await.0, "meter-revoked");
     assert_eq!(stand.get("/updates?network=all", token).await, json!([]));
     assert!(!whats(&stand, token).await.iter().any(|what| what.contains("began")), "nothing was");

@@ -4,7 +4,7 @@
 use super::roles::{figure, gateway, is_ready, servers, worker};
 use super::shipped::{Shipped, Source};
 use super::{Radio, WITHIN, until};
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use async_nats::{Client, HeaderMap};
 use collector::cluster::{Nats, NatsUser, accounts};
 use collector::network::NetworkId;

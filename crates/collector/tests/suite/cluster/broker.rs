@@ -3,8 +3,8 @@
 
 use super::roles::{Role, ask, figure, gateway, held, is_ready, servers, worker};
 use super::{Radio, until};
-use crate::link::station::SimulatedMeter;
-use crate::link::stored;
+use crate::meters::station::SimulatedMeter;
+use crate::meters::stored;
 use async_nats::jetstream;
 use collector::cluster::gateway::GatewayStarted;
 use collector::cluster::worker::WorkerStarted;

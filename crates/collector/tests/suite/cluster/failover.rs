@@ -3,7 +3,7 @@
 use super::Radio;
 use super::roles::{ask, gateway, servers, worker};
 use super::until;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use collector::network::NetworkId;
 use testkit::nats::Nats;
 use wire::meter::Suite;

@@ -16,7 +16,7 @@ mod updates;
 mod upgrade;
 mod users;
 
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use collector::gateway::udp::{datagram, parse};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

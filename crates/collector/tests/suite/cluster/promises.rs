@@ -7,7 +7,7 @@ use super::roles::{Role, api, figure, gateway, is_ready, servers, worker_of};
 use super::shipped::Shipped;
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use crate::operations::roles::{API, OWNER, give_to_owner, separate_users};
 use async_nats::Client;
 use collector::cluster::api::ApiServerStarted;

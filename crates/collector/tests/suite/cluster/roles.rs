@@ -1,8 +1,8 @@
 //! The roles in this process.
 
 use super::{Radio, WITHIN, until};
-use crate::link::station::SimulatedMeter;
-use crate::link::stored;
+use crate::meters::station::SimulatedMeter;
+use crate::meters::stored;
 use collector::api::Listen;
 use collector::cluster::api::{ApiServer, ApiServerStarted};
 use collector::cluster::gateway::{Gateway, GatewayStarted};
@@ -401,7 +401,7 @@ fn piece_of_incomplete_message_blocks_no_other_packet() {
         radio.report(&mut whole);
     }
     until("they are told", || told() >= before + 10);
-    // link::receipt gives up pieces after 10 s.
+    // uplink::reassemble gives up pieces after 10 s.
     assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
     let packets = figure(worker.started.health, "wattseal_worker_packets_total");
     assert!(told() < packets, "a piece may yet be made whole");

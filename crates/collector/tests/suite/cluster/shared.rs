@@ -4,7 +4,7 @@
 use super::stops::Process;
 use super::{Radio, until};
 use crate::keys::{kek, ring, store};
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use crate::operations::roles::{API, OWNER, separate_users};
 use collector::partition::Slices;
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
-use crate::link::station::SimulatedMeter;
-use crate::link::stored;
+use crate::meters::station::SimulatedMeter;
+use crate::meters::stored;
 use collector::gateway::{GatewayId, Route};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

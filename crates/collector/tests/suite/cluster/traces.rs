@@ -3,7 +3,7 @@
 
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;

@@ -3,8 +3,8 @@
 
 use super::roles::{Role, figure, gateway, is_ready, servers, worker};
 use super::{Radio, until};
-use crate::link::station::SimulatedMeter;
-use crate::link::stored;
+use crate::meters::station::SimulatedMeter;
+use crate::meters::stored;
 use collector::cluster::worker::WorkerStarted;
 use collector::cluster::{Nats, NatsUser, accounts};
 use collector::network::NetworkId;

@@ -5,7 +5,7 @@ use super::roles::{Role, api, ask, figure, gateway, loopback, servers, worker, w
 use super::shipped::Shipped;
 use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use collector::cluster::gateway::Gateway;
 use collector::cluster::{ClusterError, Nats, PacketDown, join_packets};
 use collector::network::{NetworkId, OfNetwork};

@@ -121,7 +121,7 @@ fn a_running_service_sees_what_changes(kind: Kind) {
 }
 
 fn write(path: &Path, file: &MeterFile) -> PathBuf {
-    crate::link::station::put(path, &toml::to_string(file).expect("TOML"));
+    crate::meters::station::put(path, &toml::to_string(file).expect("TOML"));
     path.to_owned()
 }
 

@@ -46,7 +46,7 @@ impl Hostile {
         let (from, to) = (self.0.path(name), format!("{name}-hostile"));
         let text = std::fs::read_to_string(from).expect("there");
         let text = text.replace(MODULE, module().to_str().expect("UTF-8"));
-        crate::link::station::put(&self.0.path(&to), &text);
+        crate::meters::station::put(&self.0.path(&to), &text);
         to
     }
 

@@ -1,8 +1,7 @@
 //! Another key-encryption key while a service goes on, from the packet to the acknowledgement.
 
 use super::{kek, place, ring, store};
-use crate::link::station::{Gateway, SimulatedMeter, WITHIN, put, start_with};
-use collector::link::CommandRequest;
+use crate::meters::station::{Gateway, SimulatedMeter, WITHIN, put, start_with};
 use collector::network::NetworkId;
 use collector::registry::{KeyRing, RegistryError, WrappedKeys};
 use collector::service::{Config, Running, ServiceError};
@@ -10,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use testkit::postgres::shared;
-use wire::meter::{Setup, Suite};
+use wire::meter::{Command, Setup, Suite};
 
 /// More than are wrapped in one transaction.
 const METERS: u16 = 1200;
@@ -20,7 +19,7 @@ fn report(running: &Running, gateway: &Gateway, meter: &mut SimulatedMeter) {
     let packets = meter.report();
     let begun = Instant::now();
     while begun.elapsed() < WITHIN {
-        gateway.hear(running.link(), 1, &packets);
+        gateway.hear(running.meters(), 1, &packets);
         if let Some(sent) = gateway.next_acknowledgement(Duration::from_secs(1))
             && meter.acknowledged(&sent) == meter.n
         {
@@ -55,7 +54,7 @@ async fn rewrap_under_load_leaves_nothing_to_the_old_key() {
         registry.add(&file).expect("a meter");
     }
     let running = begin(folder.path(), &database, &both).await;
-    let gateway = Gateway::attach(running.link());
+    let gateway = Gateway::attach(running.meters());
     report(&running, &gateway, &mut meter);
 
     let (done, rewrapping) = (AtomicBool::new(false), store(&database, &after).expect("both are known"));
@@ -107,7 +106,7 @@ async fn rewrap_under_load_leaves_nothing_to_the_old_key() {
     let error = Running::start(config).await.err().expect("the old one alone");
     assert!(matches!(error, ServiceError::Registry(RegistryError::OtherKek { .. })), "{error}");
     let running = begin(folder.path(), &database, &ring(&[&new])).await;
-    report(&running, &Gateway::attach(running.link()), &mut meter);
+    report(&running, &Gateway::attach(running.meters()), &mut meter);
     running.stop().await.expect("it stops well");
 }
 
@@ -161,7 +160,7 @@ async fn database_without_keys_revokes_no_meter_of_the_folder() {
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
     let db = place(&database);
     let running = start_with(folder.path(), |config: &mut Config| config.db = db).await;
-    report(&running, &Gateway::attach(running.link()), &mut meter);
+    report(&running, &Gateway::attach(running.meters()), &mut meter);
     running.stop().await.expect("it stops well");
 
     let start = || {
@@ -174,11 +173,11 @@ async fn database_without_keys_revokes_no_meter_of_the_folder() {
     assert_eq!(shared().sql(&database, "SELECT count(*) FROM meters WHERE revoked_ms IS NULL"), "1");
     store(&database, &ring).expect("there").import(&folder.path().join("keys")).expect("imported");
     let running = start().await.expect("it starts");
-    report(&running, &Gateway::attach(running.link()), &mut meter);
+    report(&running, &Gateway::attach(running.meters()), &mut meter);
     // A change in the database comes to the running service; numbers of commands are beside the
     // keys there.
     let keys = store(&database, &ring).expect("there").open_existing(NetworkId(0)).expect("there");
-    running.link().command(258.into(), CommandRequest::Reboot, "test").await.expect("ordered");
+    running.meters().command(258.into(), Command::Reboot, "test").await.expect("ordered");
     assert_ne!(shared().sql(&database, "SELECT below FROM key_networks WHERE network = 0"), "0");
     keys.revoke(258).expect("there");
     let begun = Instant::now();

@@ -138,8 +138,8 @@ fn folder_is_imported_into_the_database_once() {
     let seven = files.open_existing(SEVEN).expect("there");
     seven.revoke(2).expect("there");
     let told = "[1]\nepoch = 1\nsuites = [\"aes128-gcm\"]\naddresses = []\n";
-    crate::link::station::put(&keys.join("networks/7/told.toml"), told);
-    crate::link::station::put(&keys.join("networks/7/commands.toml"), "below = 1234\n");
+    crate::meters::station::put(&keys.join("networks/7/told.toml"), told);
+    crate::meters::station::put(&keys.join("networks/7/commands.toml"), "below = 1234\n");
     // A worker that began before made a key pair, which no meter knows.
     stand.store.open_network(SEVEN).expect("a network");
     assert_eq!(stand.store.import(&keys).expect("imported"), 2);

@@ -155,13 +155,16 @@ fn token_key_seals_database_keys_and_is_replaced_by_another() {
     let (head, tail) = file.trim().split_at(file.trim().len() - 20);
     let changed = format!("{head}{}", tail.chars().rev().collect::<String>());
     for (name, text) in [("swapped", &swapped), ("changed", &changed)] {
-        crate::link::station::put(&tokens.path(name), text);
+        crate::meters::station::put(&tokens.path(name), text);
         let error = tokens.refuses_keys(&["list", "--kek-file", name]);
         assert!(error.contains("was not wrapped under the key kek-1"), "{name}: {error}");
     }
-    crate::link::station::put(&tokens.path("short"), &format!("{}\nwskw_AAAA\n", tokens.uri("one", "kek-1")));
+    crate::meters::station::put(
+        &tokens.path("short"),
+        &format!("{}\nwskw_AAAA\n", tokens.uri("one", "kek-1")),
+    );
     assert!(tokens.refuses_keys(&["list", "--kek-file", "short"]).contains("was not wrapped under"));
-    crate::link::station::put(&tokens.path("none"), &format!("{}\nAAAA\n", tokens.uri("one", "kek-1")));
+    crate::meters::station::put(&tokens.path("none"), &format!("{}\nAAAA\n", tokens.uri("one", "kek-1")));
     assert!(tokens.refuses_keys(&["list", "--kek-file", "none"]).contains("no key-encryption key is in it"));
 }
 
@@ -211,7 +214,7 @@ fn missing_token_parts_are_named() {
 
     tokens.does(&["meters", "new-kek", "kek", "--pkcs11", &tokens.uri("one", "kek-1")]);
     let text = std::fs::read_to_string(tokens.path("kek")).expect("there");
-    crate::link::station::put(&tokens.path("other"), &text.replace("kek-1", "kek-2"));
+    crate::meters::station::put(&tokens.path("other"), &text.replace("kek-1", "kek-2"));
     let error = tokens.refuses_keys(&["list", "--kek-file", "other"]);
     assert!(error.contains("no key kek-2") && error.contains("new-kek"), "{error}");
 

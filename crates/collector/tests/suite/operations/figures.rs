@@ -4,7 +4,7 @@ use super::{dashboard, queries, text};
 use crate::cluster::roles::{api, ask, gateway, servers, worker};
 use crate::cluster::until;
 use crate::concentrator::process::Collector;
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use collector::network::NetworkId;
 use collector::store::{DatabaseUrl, Reader};
 use std::collections::BTreeSet;

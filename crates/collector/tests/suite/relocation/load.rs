@@ -1,9 +1,8 @@
 //! Meters report and are commanded while their collector's database moves, there and back.
 
 use super::{moved, open};
-use crate::link::station::{Gateway, SimulatedMeter, WITHIN, start_with};
+use crate::meters::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, all_readings, provisioned, reading};
-use collector::link::CommandRequest;
 use collector::relocation::{Relocated, Stage, relocate};
 use collector::service::Running;
 use collector::store::{DatabaseUrl, Provisioned, Reader, Write};
@@ -11,7 +10,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use wire::meter::{CommandResult, MessageKind, MeterState, Suite};
+use wire::meter::{Command, CommandResult, MessageKind, MeterState, Suite};
 
 const METERS: u16 = 4;
 /// The delay after which a meter sends unacknowledged reports again.
@@ -43,16 +42,16 @@ impl World {
         for (id, meter) in (1..).zip(meters.iter_mut()) {
             if self.rounds.is_multiple_of(4) {
                 // The queue may be full.
-                let _ = running.link().command(id.into(), CommandRequest::Reboot, "me").await;
+                let _ = running.meters().command(id.into(), Command::Reboot, "me").await;
             }
             let report = self.waiting.remove(&id).unwrap_or_else(|| meter.report());
             let n = meter.n;
-            gateway.hear(running.link(), id, &report);
+            gateway.hear(running.meters(), id, &report);
             let (until, mut answers) = (Instant::now() + 6 * WITHIN, Vec::new());
             loop {
                 assert!(Instant::now() < until, "no acknowledgement");
                 let Some(sent) = gateway.next(AGAIN) else {
-                    gateway.hear(running.link(), id, &report);
+                    gateway.hear(running.meters(), id, &report);
                     continue;
                 };
                 let of = sent.0.peer.expect("a port").port();
@@ -70,7 +69,7 @@ impl World {
             self.acknowledged.entry(id).or_default().push(n);
             for m in answers {
                 let answer = meter.answer(m, CommandResult::Done);
-                gateway.hear(running.link(), id, &answer);
+                gateway.hear(running.meters(), id, &answer);
             }
         }
     }
@@ -83,7 +82,7 @@ impl World {
         mut stop: impl FnMut(u32) -> bool,
     ) {
         let running = start_with(folder, |config| config.db = place.clone()).await;
-        let gateway = Gateway::attach(running.link());
+        let gateway = Gateway::attach(running.meters());
         let (mut rounds, began) = (0, Instant::now());
         while !stop(rounds) || began.elapsed() < RUNS {
             self.round(&running, &gateway, meters).await;
@@ -93,7 +92,7 @@ impl World {
         // Sent into the end: some of it may be stored, and none of it is known to be.
         for (id, meter) in (1..).zip(meters.iter_mut()) {
             let report = meter.report();
-            gateway.hear(running.link(), id, &report);
+            gateway.hear(running.meters(), id, &report);
             self.waiting.insert(id, report);
         }
         running.stop().await.expect("it stops well");

@@ -1,7 +1,7 @@
 //! The refusals of a move, by source and by target: nothing is changed.
 
 use super::{begun, fill, moved, stands};
-use crate::link::station::SimulatedMeter;
+use crate::meters::station::SimulatedMeter;
 use crate::store::place::{Engine, TestStore, add};
 use collector::relocation::{RelocationError, Stage, relocate};
 use collector::store::relocation::Relocation;

@@ -16,6 +16,12 @@ pub enum QueuedCommand {
     ReadClock,
 }
 
+impl From<Command> for QueuedCommand {
+    fn from(command: Command) -> QueuedCommand {
+        QueuedCommand::Command(command)
+    }
+}
+
 impl QueuedCommand {
     /// The address that the meter is to get.
     pub(super) fn address(self) -> Option<Address> {
