@@ -2,6 +2,7 @@
 
 mod shape;
 
+use crate::claim::{self, Claim};
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
@@ -42,10 +43,10 @@ impl PaperWriter {
             text = format!("{above}{}", tables(outcome, self.layout));
             self.is_first = false;
         }
-        for row in &outcome.rows {
+        for record in outcome.records() {
             match self.format {
-                Format::Json => text += &json_item(row, self.is_first)?,
-                Format::Csv => text += &csv_line(row, self.is_first)?,
+                Format::Json => text += &json_item(&record, self.is_first)?,
+                Format::Csv => text += &csv_line(record.row, self.is_first)?,
                 Format::Table => break,
             }
             self.is_first = false;
@@ -98,7 +99,22 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
         text += if index == 0 { "\n" } else { "" };
         text += &paragraph(&format!("[{}] {note}", index + 1), layout.wide);
     }
-    text + "\n" + &paragraph(&summary(&outcome.rows), layout.wide)
+    text += &claims(&outcome.claims, layout.wide);
+    text += "\n";
+    text += &paragraph(&summary(&outcome.rows), layout.wide);
+    match outcome.claims.is_empty() {
+        true => text,
+        false => text + &paragraph(&claim::summary(&outcome.claims), layout.wide),
+    }
+}
+
+/// The claims of the paper's text, each with its verdict, its place and the reason.
+fn claims(claims: &[Claim], wide: bool) -> String {
+    let one = |Claim { text, at, verdict, because, .. }: &Claim| {
+        let name = verdict.name();
+        format!("\n{}", paragraph(&format!("{name}: {text} ({at}.) {because}"), wide))
+    };
+    claims.iter().map(one).collect()
 }
 
 /// A text in lines of 80 letters, or in one if they may be `wide`.
