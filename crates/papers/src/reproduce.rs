@@ -45,6 +45,10 @@ pub struct PaperRow {
     pub seed: Option<u64>,
     /// Contradiction in the paper, or a note that a reader needs.
     pub note: String,
+    /// The figure that the paper's own code gives on our model, where it was measured.
+    pub corroboration: Option<f64>,
+    /// That code and its build.
+    pub corroboration_source: Option<String>,
     /// The same, each remark for itself.
     #[serde(skip)]
     pub notes: Vec<String>,

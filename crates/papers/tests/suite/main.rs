@@ -2,3 +2,4 @@
 
 mod claims;
 mod reproduce;
+mod texts;
