@@ -3,6 +3,7 @@
 //! A table is a matrix. A row says what of a run is looked at, a column says which run and which of
 //! its figures, so that a cell needs nothing but the published number.
 
+use crate::claim::Claim;
 use energy::instrument::Instrument;
 use lab::{LabError, delivery, names, target::Workspace};
 use serde::{Deserialize, Serialize};
@@ -39,8 +40,14 @@ pub struct Paper {
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
+    /// Descriptions of the paper's own code and its builds, by the names that rows use.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
     /// Its tables, in its order.
     pub table: Vec<Table>,
+    /// The claims of its text, in its order.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
 }
 
 fn usual_runs() -> u32 {
@@ -75,6 +82,9 @@ pub struct Table {
     /// Its name: `Table 3`.
     pub name: String,
     pub title: String,
+    /// Place of its published figures in the paper; none where none are printed there.
+    #[serde(default)]
+    pub at: String,
     /// Note that a reader needs on all of it.
     #[serde(default)]
     pub note: String,
@@ -138,6 +148,9 @@ pub struct Column {
     /// supply's.
     #[serde(default)]
     pub times_v: Option<f64>,
+    /// Divisor of its figures, in SI units or bytes: all the RAM, of which a figure is the share.
+    #[serde(default)]
+    pub share_of: Option<f64>,
     /// True if its cycles are those that the paper counted, with our model of all else.
     #[serde(default)]
     pub theirs: bool,
@@ -178,9 +191,6 @@ pub struct Line {
     /// Delivery; then no operation is run.
     #[serde(default)]
     pub delivery: Option<delivery::DeliveryKind>,
-    /// The volts by which the current is multiplied, where they are not the column's.
-    #[serde(default)]
-    pub times_v: Option<f64>,
     /// Bytes that are sent, where they are not those that the operations put out.
     #[serde(default)]
     pub sent_bytes: Option<u32>,
@@ -196,6 +206,25 @@ pub struct Line {
     /// The same for single columns.
     #[serde(default)]
     pub notes: BTreeMap<String, String>,
+    /// Figures of the paper's own code on our models, by column.
+    #[serde(default)]
+    pub corroboration: BTreeMap<String, Corroboration>,
+    /// Columns whose published figure is computed from others of the paper, which does not print it.
+    #[serde(default)]
+    pub computed: Vec<String>,
+    /// Columns in which the row has no figure, published or ours.
+    #[serde(default)]
+    pub without: Vec<String>,
+}
+
+/// Figure that the paper's own code gives on our model of the processor, measured once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corroboration {
+    /// The figure, in the column's unit.
+    pub value: f64,
+    /// Its code and build, by a name of [`Paper::sources`].
+    pub source: String,
 }
 
 /// Difference of the runs that a row is divided by.
@@ -376,8 +405,19 @@ impl Paper {
         }
         let (path, text) = workspace.read(format!("papers/{name}.toml"))?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
-        let paper: Paper = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
-        paper.check().map_err(bad)?;
+        Paper::parse(&text).map_err(bad)
+    }
+
+    /// Parses a paper's file.
+    ///
+    /// # Errors
+    /// A sentence on a malformed file, or on a name in it that refers to nothing.
+    pub fn parse(text: &str) -> Result<Paper, String> {
+        let mut paper: Paper = toml::from_str(text).map_err(|error| error.to_string())?;
+        paper.check()?;
+        let mut claims = std::mem::take(&mut paper.claims);
+        claims.iter_mut().try_for_each(|claim| claim.complete(|cell| paper.has_cell(cell)))?;
+        paper.claims = claims;
         Ok(paper)
     }
 
@@ -398,6 +438,17 @@ impl Paper {
     /// [`LabError::File`] where the folder cannot be read.
     pub fn names(workspace: &Workspace) -> Result<Vec<String>, LabError> {
         workspace.names_in("papers")
+    }
+
+    /// Returns true if a table has the cell of this name, `TABLE/ROW/COLUMN`.
+    #[must_use]
+    pub fn has_cell(&self, name: &str) -> bool {
+        let names = |table: &Table, line: &Line, column: &Column| {
+            cell_name(&table.name, &line.name, &column.name) == name
+        };
+        self.table.iter().any(|table| {
+            table.rows.iter().any(|line| table.columns.iter().any(|column| names(table, line, column)))
+        })
     }
 
     fn has(&self, need: &str) -> bool {
@@ -436,15 +487,28 @@ impl Paper {
                 {
                     return Err(format!("{place}: there is no module '{name}'"));
                 }
-                if let Some(column) =
-                    line.notes.keys().find(|name| table.columns.iter().all(|column| column.name != **name))
+                let named = line.notes.keys().chain(line.corroboration.keys());
+                if let Some(column) = named
+                    .chain(&line.computed)
+                    .chain(&line.without)
+                    .find(|name| table.columns.iter().all(|column| column.name != **name))
                 {
-                    return Err(format!("{place}: a note for the column '{column}', which there is not"));
+                    return Err(format!("{place} names the column '{column}', which there is not"));
+                }
+                let mut sources = line.corroboration.values().map(|figure| &figure.source);
+                if let Some(source) = sources.find(|source| !self.sources.contains_key(*source)) {
+                    return Err(format!("{place}: there is no source '{source}'"));
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Name of a cell: `TABLE/ROW/COLUMN`.
+#[must_use]
+pub fn cell_name(table: &str, row: &str, column: &str) -> String {
+    format!("{table}/{row}/{column}")
 }
 
 impl What {

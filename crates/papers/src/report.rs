@@ -2,6 +2,7 @@
 
 mod shape;
 
+use crate::claim::{self, Claim};
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
@@ -42,10 +43,10 @@ impl PaperWriter {
             text = format!("{above}{}", tables(outcome, self.layout));
             self.is_first = false;
         }
-        for row in &outcome.rows {
+        for record in outcome.records() {
             match self.format {
-                Format::Json => text += &json_item(row, self.is_first)?,
-                Format::Csv => text += &csv_line(row, self.is_first)?,
+                Format::Json => text += &json_item(&record, self.is_first)?,
+                Format::Csv => text += &csv_line(record.row, self.is_first)?,
                 Format::Table => break,
             }
             self.is_first = false;
@@ -98,7 +99,22 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
         text += if index == 0 { "\n" } else { "" };
         text += &paragraph(&format!("[{}] {note}", index + 1), layout.wide);
     }
-    text + "\n" + &paragraph(&summary(&outcome.rows), layout.wide)
+    text += &claims(&outcome.claims, layout.wide);
+    text += "\n";
+    text += &paragraph(&summary(&outcome.rows), layout.wide);
+    match outcome.claims.is_empty() {
+        true => text,
+        false => text + &paragraph(&claim::summary(&outcome.claims), layout.wide),
+    }
+}
+
+/// The claims of the paper's text, each with its verdict, its place and the reason.
+fn claims(claims: &[Claim], wide: bool) -> String {
+    let one = |Claim { text, at, verdict, because, .. }: &Claim| {
+        let name = verdict.name();
+        format!("\n{}", paragraph(&format!("{name}: {text} ({at}.) {because}"), wide))
+    };
+    claims.iter().map(one).collect()
 }
 
 /// A text in lines of 80 letters, or in one if they may be `wide`.
@@ -164,11 +180,16 @@ fn exact(value: Option<f64>) -> String {
     format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
 }
 
-const COLUMNS: [Column<'static>; 7] = [
+/// Heading of the figures that the paper's own code gives on our models.
+const CORROBORATION: &str = "its code";
+const CORROBORATION_COLUMN: usize = 4;
+
+const COLUMNS: [Column<'static>; 8] = [
     Column::left("row"),
     Column::left("column"),
     Column::left("unit"),
     Column::right("published"),
+    Column::right(CORROBORATION),
     Column::right("ours"),
     Column::right("ratio"),
     Column::right("note"),
@@ -187,22 +208,27 @@ fn ratio(row: &PaperRow) -> String {
     })
 }
 
-/// A line for each cell.
+/// A line for each cell; the figures of the paper's own code where a cell has one.
 fn list<'a>(rows: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String {
-    let mut sheet = Sheet::new(&COLUMNS);
+    let is_corroborated = rows.iter().any(|row| row.corroboration.is_some());
+    let is_shown = |index: &usize| is_corroborated || *index != CORROBORATION_COLUMN;
+    let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+    let mut sheet = Sheet::new(&shown.iter().map(|&index| COLUMNS[index]).collect::<Vec<_>>());
     let mut last = "";
     for row in rows {
         let repeated = std::mem::replace(&mut last, &row.row) == row.row;
         let numbers: Vec<String> = notes.numbers(row).iter().map(usize::to_string).collect();
-        sheet.row([
+        let cells = [
             if repeated { "" } else { row.row.as_str() }.to_owned(),
             row.column.clone(),
             row.unit.clone(),
             exact(row.published),
+            exact(row.corroboration),
             ours(row),
             ratio(row),
             numbers.join(" "),
-        ]);
+        ];
+        sheet.row(shown.iter().map(|&index| cells[index].clone()));
     }
     sheet.table(wide)
 }

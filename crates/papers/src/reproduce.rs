@@ -5,7 +5,8 @@ mod charts;
 mod deliveries;
 mod runs;
 
-use crate::paper::{FigureKind, Paper};
+use crate::claim::Claim;
+use crate::paper::{FigureKind, Paper, cell_name};
 use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
@@ -44,9 +45,32 @@ pub struct PaperRow {
     pub seed: Option<u64>,
     /// Contradiction in the paper, or a note that a reader needs.
     pub note: String,
+    /// The figure that the paper's own code gives on our model, where it was measured.
+    pub corroboration: Option<f64>,
+    /// That code and its build.
+    pub corroboration_source: Option<String>,
     /// The same, each remark for itself.
     #[serde(skip)]
     pub notes: Vec<String>,
+}
+
+impl PaperRow {
+    /// Name of the cell: `TABLE/ROW/COLUMN`.
+    #[must_use]
+    pub fn cell_name(&self) -> String {
+        cell_name(&self.table, &self.row, &self.column)
+    }
+}
+
+/// A cell of a paper's table, with the claims that it shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PaperRecord<'a> {
+    #[serde(flatten)]
+    pub row: &'a PaperRow,
+    /// The claims of the paper's text that this cell shows; those without a cell stand with the
+    /// paper's first cell.
+    pub claims: Vec<&'a Claim>,
 }
 
 /// A paper reproduced.
@@ -61,8 +85,24 @@ pub struct Reproduction {
     /// The charts of those tables that are drawn, each with the name of its file:
     /// `mane2014-figure-4.1.svg`.
     pub charts: Vec<(String, Chart)>,
-    /// Runs whose output was wrong, as sentences; their figures are left out.
+    /// The claims of the paper's text, each with the verdict of its cells.
+    pub claims: Vec<Claim>,
+    /// Runs whose output was wrong, as sentences; their figures are left out. And claims whose
+    /// cells show another verdict than the paper's file has.
     pub wrong: Vec<String>,
+}
+
+impl Reproduction {
+    /// The cells with the claims that they show.
+    #[must_use]
+    pub fn records<'a>(&'a self) -> Vec<PaperRecord<'a>> {
+        let record = |(index, row): (usize, &'a PaperRow)| {
+            let name = row.cell_name();
+            let shows = |claim: &&Claim| claim.cells.contains(&name) || index == 0 && claim.cells.is_empty();
+            PaperRecord { row, claims: self.claims.iter().filter(shows).collect() }
+        };
+        self.rows.iter().enumerate().map(record).collect()
+    }
 }
 
 /// Measures all that the paper's tables ask for; what goes between a meter and its collector,
@@ -92,12 +132,23 @@ pub fn run(
         charts.extend(charts::chart(paper, table, &cells));
         rows.extend(cells);
     }
+    let mut wrong = measured.wrong();
+    let judge = |claim: &Claim| {
+        let (claim, disagreement) = claim.judged(|cell| {
+            let row = rows.iter().find(|row| row.cell_name() == cell)?;
+            if claim.by_published { row.published } else { row.measured }
+        });
+        wrong.extend(disagreement.map(|sentence| format!("{}: {sentence}", paper.id)));
+        claim
+    };
+    let claims = paper.claims.iter().map(judge).collect();
     Ok(Reproduction {
         title: format!("{}. {}", paper.title, paper.published_in),
         tables: paper.table.iter().map(|table| (table.name.clone(), table.title.clone())).collect(),
         rows,
         charts,
-        wrong: measured.wrong(),
+        claims,
+        wrong,
     })
 }
 

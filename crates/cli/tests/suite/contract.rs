@@ -165,6 +165,9 @@ fn reproduce_rows_have_the_contract_s_fields() {
             "accuracy",
             "seed",
             "note",
+            "claims",
+            "corroboration",
+            "corroboration_source",
         ];
         expected.sort_unstable();
         let mut fields = fields;
@@ -191,7 +194,7 @@ fn reproduce_draws_the_figures_of_a_paper() {
     assert!(text.contains(&path), "{text}");
     assert!(
         stdout(&output)
-            .starts_with("paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note\n")
+            .starts_with("paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,")
     );
     for figure in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"] {
         let file = folder.join(format!("mane2014-figure-{figure}.svg"));
