@@ -19,5 +19,6 @@ mod kept;
 mod pages;
 mod plan;
 mod post_quantum;
+mod reproduce;
 mod run;
 mod tidy;
