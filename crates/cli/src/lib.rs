@@ -114,12 +114,10 @@ enum ProjectCommand {
     #[cfg(feature = "simulator")]
     /// A paper's tables: each published figure beside the one measured here, and what does not add
     /// up
-    #[command(
-        after_help = "Example: wattseal reproduce fujdiak2015\n\n\
+    #[command(after_help = "Example: wattseal reproduce fujdiak2015\n\n\
                       As a page: wattseal reproduce fujdiak2015 --report fujdiak2015.html\n\n\
                       All papers as a site: wattseal reproduce all --report target/papers\n\n\
-                      For a paper of one's own: wattseal reproduce fujdiak2015 --format latex > tables.tex"
-    )]
+                      For a paper of one's own: wattseal reproduce fujdiak2015 --format latex > tables.tex")]
     Reproduce(reproduce::ReproduceArgs),
     /// The right clock, supply, microcontroller and scheme for a requirement, and battery,
     /// capacitor and panel for it

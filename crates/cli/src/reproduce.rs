@@ -125,5 +125,8 @@ fn unfinished(outcome: &Reproduction, rest: usize, papers: usize, outlets: &mut 
         Some(Ok(summary)) => format!("; incomplete {summary}"),
         Some(Err(error)) => format!("; {error}"),
     };
-    LabError::Unfinished(format!("interrupted in {}: {rest} of {papers} papers are missing{kept}", outcome.id))
+    LabError::Unfinished(format!(
+        "interrupted in {}: {rest} of {papers} papers are missing{kept}",
+        outcome.id
+    ))
 }

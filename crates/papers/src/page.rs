@@ -1,6 +1,7 @@
 //! Report of a paper as a page of HTML, and the index of several. A page asks for nothing beyond
 //! itself.
 
+use crate::claim::{self, Verdict};
 use crate::report::grid::{Cell, Figure, Grid, Head, Row};
 use crate::report::meanings;
 use crate::report::tally::Tally;
@@ -12,6 +13,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("page/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
+/// Counts of cells in the index.
+const CELLS: [&str; 7] =
+    ["all", "within 10 %", "better", "worse", "other", "not measured", "derived, quoted"];
+
 /// A paper in the index of a site.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -19,6 +24,8 @@ pub struct Entry {
     title: String,
     published_in: String,
     tally: Tally,
+    /// Counts of the claims by their verdicts, in the order of [`Verdict::ALL`].
+    verdicts: [usize; 4],
     is_interrupted: bool,
 }
 
@@ -26,7 +33,9 @@ impl Entry {
     /// The entry of a reproduced paper.
     #[must_use]
     pub fn of(outcome: &Reproduction) -> Entry {
+        let count = |verdict| outcome.claims.iter().filter(|claim| claim.verdict == verdict).count();
         Entry {
+            verdicts: Verdict::ALL.map(count),
             id: outcome.id.clone(),
             title: outcome.title.clone(),
             published_in: outcome.published_in.clone(),
@@ -67,19 +76,22 @@ pub fn page(outcome: &Reproduction, in_site: bool) -> Result<String, LabError> {
                 }
             }
             @for sentence in &outcome.wrong {
-                p.incomplete { strong { "Wrong output. " } (sentence) "; its figures are left out." }
+                p.incomplete { strong { "Wrong. " } (sentence) "." }
             }
             p.summary { (summary(&tally)) }
+            @if !outcome.claims.is_empty() { p.summary { (sentence_case(&claim::summary(&outcome.claims))) } }
             (explanation())
             nav aria-label="Tables" {
                 ul.contents {
                     @for (index, grid) in grids.iter().enumerate() {
                         li { a href={ "#table-" (index + 1) } { (grid.name) ": " (grid.title) } }
                     }
+                    @if !outcome.claims.is_empty() { li { a href="#claims" { "Claims of the text" } } }
                     li { a href="#origin" { "Origin of these figures" } }
                 }
             }
             @for table in &tables { (table) }
+            @if !outcome.claims.is_empty() { (claims(outcome, &grids)) }
             (origin(outcome))
         }
     };
@@ -100,16 +112,22 @@ pub fn index(papers: &[Entry], wanted: usize) -> String {
                     " papers are reproduced as a whole."
                 }
             }
-            p { "Cells with a published figure, by ours beside it." }
+            p { "Cells with a published figure by ours beside it, and claims of the text by their verdict." }
             div.box role="region" aria-label="Papers" tabindex="0" {
                 table {
                     caption { "Papers" }
                     thead {
                         tr {
-                            th scope="col" { "paper" }
-                            @for name in ["cells", "within 10 %", "better", "worse", "other", "not measured",
-                                "derived, quoted"] {
-                                th.figure scope="col" { (name) }
+                            th scope="col" rowspan="2" { "paper" }
+                            th.first scope="colgroup" colspan=(CELLS.len()) { "cells" }
+                            th.first scope="colgroup" colspan=(Verdict::ALL.len()) { "claims" }
+                        }
+                        tr {
+                            @for (index, name) in CELLS.iter().enumerate() {
+                                th.figure.first[index == 0] scope="col" { (name) }
+                            }
+                            @for (index, verdict) in Verdict::ALL.iter().enumerate() {
+                                th.figure.first[index == 0] scope="col" { (verdict.name()) }
                             }
                         }
                     }
@@ -125,6 +143,8 @@ pub fn index(papers: &[Entry], wanted: usize) -> String {
 
 fn row_of(paper: &Entry) -> Markup {
     let Tally { within, better, worse, other_lower, other_higher, missing, derived } = paper.tally;
+    let other = other_lower + other_higher;
+    let counts: [usize; CELLS.len()] = [paper.tally.count(), within, better, worse, other, missing, derived];
     html! {
         tr {
             th scope="row" {
@@ -132,10 +152,8 @@ fn row_of(paper: &Entry) -> Markup {
                 (paper.title) ". " (paper.published_in)
                 @if paper.is_interrupted { " " strong { "(incomplete)" } }
             }
-            @for count in [paper.tally.count(), within, better, worse, other_lower + other_higher, missing,
-                derived] {
-                td { (count) }
-            }
+            @for (index, count) in counts.iter().enumerate() { td.first[index == 0] { (count) } }
+            @for (index, count) in paper.verdicts.iter().enumerate() { td.first[index == 0] { (count) } }
         }
     }
 }
@@ -307,9 +325,8 @@ fn made_with(grid: &Grid) -> String {
 fn figure(drawn: &TableChart) -> Result<Markup, LabError> {
     let title = drawn.chart.title.clone();
     let svg = plot::svg(&plot::Chart { notes: Vec::new(), ..drawn.chart.clone() })?;
-    let label = html! { span aria-label=(title) {} }.into_string();
-    let label = label.trim_start_matches("<span ").trim_end_matches("></span>");
-    let svg = svg.replacen("<svg ", &format!("<svg role=\"img\" {label} "), 1);
+    let label = html! { (title) }.into_string();
+    let svg = svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     Ok(html! {
         figure.chart tabindex="0" aria-label={ "Chart of " (title) } { (PreEscaped(svg)) }
     })
@@ -318,6 +335,50 @@ fn figure(drawn: &TableChart) -> Result<Markup, LabError> {
 fn has_points(drawn: &TableChart) -> bool {
     let mut points = drawn.chart.series.iter().flat_map(|series| &series.points);
     points.any(|(x, y)| x.is_finite() && y.is_finite() && (!drawn.chart.y.log || *y > 0.0))
+}
+
+/// The claims of the paper's text, each with the verdict that its cells show.
+fn claims(outcome: &Reproduction, grids: &[Grid]) -> Markup {
+    html! {
+        section aria-labelledby="claims" {
+            h2 id="claims" { "Claims of the text" }
+            ul.claims {
+                @for claim in &outcome.claims {
+                    @let is_refuted = claim.verdict == Verdict::DoesNotHold;
+                    li.holds[claim.verdict == Verdict::Holds].fails[is_refuted] {
+                        p { (claim.text) " " span.aside { "(" (claim.at) ")" } }
+                        p { span.verdict { (sentence_case(claim.verdict.name())) } ": " (claim.because) }
+                        @if !claim.cells.is_empty() {
+                            p.aside {
+                                "Cells: "
+                                @for (index, cell) in claim.cells.iter().enumerate() {
+                                    @if index > 0 { ", " }
+                                    a href={ "#" (place_of(grids, cell)) } { (cell) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Name of a cell in its page, by its name in the paper's file.
+fn place_of(grids: &[Grid], cell: &str) -> String {
+    let mut places = grids.iter().enumerate().flat_map(|(table, grid)| {
+        grid.rows.iter().enumerate().flat_map(move |(row, cells)| {
+            cells.cells.iter().enumerate().map(move |(column, cell)| (table + 1, row, column, cell.row))
+        })
+    });
+    let found = places.find(|(.., row)| row.cell_name() == cell);
+    found.map_or_else(String::new, |(table, row, column, _)| cell_id(table, row, column))
+}
+
+/// A sentence with a capital letter.
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn origin(outcome: &Reproduction) -> Markup {

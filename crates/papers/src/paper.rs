@@ -3,6 +3,7 @@
 //! A table is a matrix. A row says what of a run is looked at, a column says which run and which of
 //! its figures, so that a cell needs nothing but the published number.
 
+use crate::claim::Claim;
 use energy::instrument::Instrument;
 use lab::{LabError, delivery, names, target::Workspace};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,9 @@ pub struct Paper {
     pub module: BTreeMap<String, Module>,
     /// Its tables, in its order.
     pub table: Vec<Table>,
+    /// The claims of its text, in its order.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
 }
 
 fn usual_runs() -> u32 {
@@ -376,8 +380,19 @@ impl Paper {
         }
         let (path, text) = workspace.read(format!("papers/{name}.toml"))?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
-        let paper: Paper = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
-        paper.check().map_err(bad)?;
+        Paper::parse(&text).map_err(bad)
+    }
+
+    /// Parses a paper's file.
+    ///
+    /// # Errors
+    /// A sentence on a malformed file, or on a name in it that refers to nothing.
+    pub fn parse(text: &str) -> Result<Paper, String> {
+        let mut paper: Paper = toml::from_str(text).map_err(|error| error.to_string())?;
+        paper.check()?;
+        let mut claims = std::mem::take(&mut paper.claims);
+        claims.iter_mut().try_for_each(|claim| claim.complete(|cell| paper.has_cell(cell)))?;
+        paper.claims = claims;
         Ok(paper)
     }
 
@@ -398,6 +413,17 @@ impl Paper {
     /// [`LabError::File`] where the folder cannot be read.
     pub fn names(workspace: &Workspace) -> Result<Vec<String>, LabError> {
         workspace.names_in("papers")
+    }
+
+    /// Returns true if a table has the cell of this name, `TABLE/ROW/COLUMN`.
+    #[must_use]
+    pub fn has_cell(&self, name: &str) -> bool {
+        let names = |table: &Table, line: &Line, column: &Column| {
+            cell_name(&table.name, &line.name, &column.name) == name
+        };
+        self.table.iter().any(|table| {
+            table.rows.iter().any(|line| table.columns.iter().any(|column| names(table, line, column)))
+        })
     }
 
     fn has(&self, need: &str) -> bool {
@@ -445,6 +471,12 @@ impl Paper {
         }
         Ok(())
     }
+}
+
+/// Name of a cell: `TABLE/ROW/COLUMN`.
+#[must_use]
+pub fn cell_name(table: &str, row: &str, column: &str) -> String {
+    format!("{table}/{row}/{column}")
 }
 
 impl What {

@@ -6,6 +6,7 @@ mod markdown;
 mod shape;
 pub(crate) mod tally;
 
+use crate::claim::{self, Claim};
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
@@ -48,10 +49,10 @@ impl PaperWriter {
             PaperFormat::Markdown => format!("{above}{}", markdown::tables(outcome)),
             PaperFormat::Json | PaperFormat::Csv => String::new(),
         };
-        for row in &outcome.rows {
+        for record in outcome.records() {
             match self.format {
-                PaperFormat::Json => text += &json_item(row, self.is_first)?,
-                PaperFormat::Csv => text += &csv_line(row, self.is_first)?,
+                PaperFormat::Json => text += &json_item(&record, self.is_first)?,
+                PaperFormat::Csv => text += &csv_line(record.row, self.is_first)?,
                 _ => break,
             }
             self.is_first = false;
@@ -105,7 +106,22 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
         text += if index == 0 { "\n" } else { "" };
         text += &paragraph(&format!("[{}] {note}", index + 1), layout.wide);
     }
-    text + "\n" + &paragraph(&Tally::of(&outcome.rows).sentence(), layout.wide)
+    text += &claims(&outcome.claims, layout.wide);
+    text += "\n";
+    text += &paragraph(&Tally::of(&outcome.rows).sentence(), layout.wide);
+    match outcome.claims.is_empty() {
+        true => text,
+        false => text + &paragraph(&claim::summary(&outcome.claims), layout.wide),
+    }
+}
+
+/// The claims of the paper's text, each with its verdict, its place and the reason.
+fn claims(claims: &[Claim], wide: bool) -> String {
+    let one = |Claim { text, at, verdict, because, .. }: &Claim| {
+        let name = verdict.name();
+        format!("\n{}", paragraph(&format!("{name}: {text} ({at}.) {because}"), wide))
+    };
+    claims.iter().map(one).collect()
 }
 
 /// A text in lines of 80 letters, or in one if they may be `wide`.

@@ -6,7 +6,8 @@ mod deliveries;
 pub mod provenance;
 mod runs;
 
-use crate::paper::{FigureKind, Paper};
+use crate::claim::Claim;
+use crate::paper::{FigureKind, Paper, cell_name};
 use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
@@ -57,6 +58,25 @@ pub struct PaperRow {
     pub commit: String,
 }
 
+impl PaperRow {
+    /// Name of the cell: `TABLE/ROW/COLUMN`.
+    #[must_use]
+    pub fn cell_name(&self) -> String {
+        cell_name(&self.table, &self.row, &self.column)
+    }
+}
+
+/// A cell of a paper's table, with the claims that it shows.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PaperRecord<'a> {
+    #[serde(flatten)]
+    pub row: &'a PaperRow,
+    /// The claims of the paper's text that this cell shows; those without a cell stand with the
+    /// paper's first cell.
+    pub claims: Vec<&'a Claim>,
+}
+
 /// A paper reproduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reproduction {
@@ -72,7 +92,10 @@ pub struct Reproduction {
     pub rows: Vec<PaperRow>,
     /// The charts of those tables that are drawn.
     pub charts: Vec<TableChart>,
-    /// Runs whose output was wrong, as sentences; their figures are left out.
+    /// The claims of the paper's text, each with the verdict of its cells.
+    pub claims: Vec<Claim>,
+    /// Runs whose output was wrong, as sentences; their figures are left out. And claims whose
+    /// cells show another verdict than the paper's file has.
     pub wrong: Vec<String>,
     /// Program, source tree, targets and compilers.
     pub provenance: Provenance,
@@ -85,6 +108,17 @@ impl Reproduction {
     #[must_use]
     pub fn citation(&self) -> String {
         format!("{}. {}", self.title, self.published_in)
+    }
+
+    /// The cells with the claims that they show.
+    #[must_use]
+    pub fn records<'a>(&'a self) -> Vec<PaperRecord<'a>> {
+        let record = |(index, row): (usize, &'a PaperRow)| {
+            let name = row.cell_name();
+            let shows = |claim: &&Claim| claim.cells.contains(&name) || index == 0 && claim.cells.is_empty();
+            PaperRecord { row, claims: self.claims.iter().filter(shows).collect() }
+        };
+        self.rows.iter().enumerate().map(record).collect()
     }
 }
 
@@ -146,6 +180,16 @@ pub fn run_to_interruption(
         charts.extend(charts::chart(paper, table, &cells));
         rows.extend(cells);
     }
+    let mut wrong = measured.wrong();
+    let judge = |claim: &Claim| {
+        let (claim, disagreement) = claim.judged(|cell| {
+            let row = rows.iter().find(|row| row.cell_name() == cell)?;
+            if claim.by_published { row.published } else { row.measured }
+        });
+        wrong.extend(disagreement.map(|sentence| format!("{}: {sentence}", paper.id)));
+        claim
+    };
+    let claims = paper.claims.iter().map(judge).collect();
     Ok(Reproduction {
         id: paper.id.clone(),
         title: paper.title.clone(),
@@ -153,7 +197,8 @@ pub fn run_to_interruption(
         tables: paper.table.iter().map(|table| (table.name.clone(), table.title.clone())).collect(),
         rows,
         charts,
-        wrong: measured.wrong(),
+        claims,
+        wrong,
         provenance: Provenance::of(workspace, paper.runs, &measured)?,
         is_interrupted: is_interrupted || measured.is_interrupted,
     })

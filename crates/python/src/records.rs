@@ -13,7 +13,7 @@ use lab::traces::TraceFiles;
 use lab::units;
 use lab::user_firmware::Setup;
 use papers::paper::Paper;
-use papers::reproduce::{PaperRow, Reproduction, run};
+use papers::reproduce::{PaperRecord, Reproduction, run};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
@@ -180,7 +180,7 @@ pub fn reproduce<'py>(py: Python<'py>, paper: &str, cache: Option<PathBuf>) -> P
         let reproduce = |paper: &Paper| run(&workspace, paper, &deliveries, &Unseen(interrupted));
         Paper::named(&workspace, paper)?.iter().map(reproduce).collect::<Result<Vec<Reproduction>, _>>()
     })?;
-    let rows: Vec<&PaperRow> = papers.iter().flat_map(|paper| &paper.rows).collect();
+    let rows: Vec<PaperRecord> = papers.iter().flat_map(Reproduction::records).collect();
     let wrong: Vec<&str> = papers.iter().flat_map(|paper| &paper.wrong).map(String::as_str).collect();
     let problem = (!wrong.is_empty()).then(|| Error::new_err(wrong.join("; ")));
     answer(py, &rows, problem)

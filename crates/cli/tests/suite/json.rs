@@ -44,7 +44,7 @@ fn written() -> [Written; 9] {
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
         of::<lab::report::ChangeRow>("compare", "wattseal check, and bench, measure, ct with --against"),
-        of::<papers::reproduce::PaperRow>("reproduce", "wattseal reproduce"),
+        of::<papers::reproduce::PaperRecord>("reproduce", "wattseal reproduce"),
         of::<lab::plan::PlanRow>("plan", "wattseal plan"),
         of::<Simulated>("simulate", "wattseal simulate"),
     ]

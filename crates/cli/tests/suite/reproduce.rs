@@ -37,6 +37,7 @@ fn reproduce_rows_have_the_contract_s_fields() {
             "compiler",
             "version",
             "commit",
+            "claims",
         ];
         expected.sort_unstable();
         let mut fields = fields;
@@ -113,7 +114,9 @@ fn report_has_the_figures_of_the_rows() {
     assert!(stdout(&output).starts_with(HEADER));
     let html = fs::read_to_string(&file).expect("a page");
     assert!(html.ends_with("</html>") && !html.contains("Incomplete."));
-    for part in ["<td class=\"published first\"", "8,000", "7,288", "0.91", "clang ", "targets/msp430f5438a.toml"] {
+    for part in
+        ["<td class=\"published first\"", "8,000", "7,288", "0.91", "clang ", "targets/msp430f5438a.toml"]
+    {
         assert!(html.contains(part), "{part} is missing");
     }
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);

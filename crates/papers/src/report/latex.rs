@@ -201,7 +201,10 @@ mod tests {
 
     #[test]
     fn special_letters_mean_nothing_to_latex() {
-        assert_eq!(escaped("a_b & 5 % of $x^2 #{1}\\"), "a\\_b \\& 5 \\% of \\$x\\textasciicircum{}2 \\#\\{1\\}\\textbackslash{}");
+        assert_eq!(
+            escaped("a_b & 5 % of $x^2 #{1}\\"),
+            "a\\_b \\& 5 \\% of \\$x\\textasciicircum{}2 \\#\\{1\\}\\textbackslash{}"
+        );
         assert_eq!(escaped("[18] 3 µs ~ –"), "{[}18{]} 3 $\\mu$s \\textasciitilde{} --{}");
     }
 

@@ -1,8 +1,9 @@
 //! Tables in Markdown, as GitHub has them.
 
 use super::grid::{Figure, Grid, Head};
-use super::tally::Tally;
 use super::meanings;
+use super::tally::Tally;
+use crate::claim::{self, Claim};
 use crate::reproduce::Reproduction;
 use output::{Column, Sheet, markdown_text};
 
@@ -20,7 +21,16 @@ pub(super) fn tables(outcome: &Reproduction) -> String {
     for (mark, meaning) in meanings(&outcome.rows) {
         text += &format!("\n{} {meaning}\n", line(mark));
     }
-    text + &format!("\n{}\n", Tally::of(&outcome.rows).sentence())
+    text += &format!("\n{}\n", Tally::of(&outcome.rows).sentence());
+    if outcome.claims.is_empty() {
+        return text;
+    }
+    text += &format!("\n## Claims\n\n{}\n\n", claim::summary(&outcome.claims));
+    for Claim { text: claim, at, verdict, because, .. } in &outcome.claims {
+        let (claim, at, because) = (line(claim), line(at), line(because));
+        text += &format!("- {claim} ({at}) **{}**: {because}\n", verdict.name());
+    }
+    text
 }
 
 /// A text outside of a table's cells.
@@ -39,7 +49,8 @@ fn noted(text: &str, notes: &[usize]) -> String {
 }
 
 fn table(grid: &Grid) -> String {
-    let figures = || grid.columns.iter().flat_map(|head| head.figures.iter().map(move |figure| (head, *figure)));
+    let figures =
+        || grid.columns.iter().flat_map(|head| head.figures.iter().map(move |figure| (head, *figure)));
     let header = |(head, figure): (&Head, Figure)| match head.figures.first() == Some(&figure) {
         true => format!("{}: {}", noted(&head.text(), &head.notes), figure.name()),
         false => figure.name().to_owned(),

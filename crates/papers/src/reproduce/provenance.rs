@@ -87,7 +87,8 @@ fn today() -> String {
 
 /// The date of a day since 1970-01-01, by the Gregorian calendar.
 fn date(day: u64) -> String {
-    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut year, mut rest) = (1970, day);
     while rest >= 365 + u64::from(is_leap(year)) {
         rest -= 365 + u64::from(is_leap(year));

@@ -229,7 +229,8 @@ pub(super) fn measure(
         }
         let done = built.fetch_add(1, Ordering::Relaxed);
         progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
-        set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops).map(Some)
+        set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
+            .map(Some)
     })?;
     let sets: BTreeMap<&BuildKey, Option<Set>> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
     let list: Vec<&Run> = runs.iter().collect();
