@@ -182,7 +182,7 @@ fn escaped(text: &str) -> String {
             '“' | '”' => escaped += "''",
             '…' => escaped += "...",
             '\n' | '\t' => escaped.push(' '),
-            // Whatever else there is, article does not know it for sure.
+            // `article` may have no glyph for any other letter.
             _ if !letter.is_ascii() && !is_latin1_letter(letter) => escaped.push('?'),
             _ => escaped.push(letter),
         }
