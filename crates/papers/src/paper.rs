@@ -40,6 +40,9 @@ pub struct Paper {
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
+    /// Descriptions of the paper's own code and its builds, by the names that rows use.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
     /// Its tables, in its order.
     pub table: Vec<Table>,
     /// The claims of its text, in its order.
@@ -79,6 +82,9 @@ pub struct Table {
     /// Its name: `Table 3`.
     pub name: String,
     pub title: String,
+    /// Place of its published figures in the paper; none where none are printed there.
+    #[serde(default)]
+    pub at: String,
     /// Note that a reader needs on all of it.
     #[serde(default)]
     pub note: String,
@@ -142,6 +148,9 @@ pub struct Column {
     /// supply's.
     #[serde(default)]
     pub times_v: Option<f64>,
+    /// Divisor of its figures, in SI units or bytes: all the RAM, of which a figure is the share.
+    #[serde(default)]
+    pub share_of: Option<f64>,
     /// True if its cycles are those that the paper counted, with our model of all else.
     #[serde(default)]
     pub theirs: bool,
@@ -182,9 +191,6 @@ pub struct Line {
     /// Delivery; then no operation is run.
     #[serde(default)]
     pub delivery: Option<delivery::DeliveryKind>,
-    /// The volts by which the current is multiplied, where they are not the column's.
-    #[serde(default)]
-    pub times_v: Option<f64>,
     /// Bytes that are sent, where they are not those that the operations put out.
     #[serde(default)]
     pub sent_bytes: Option<u32>,
@@ -200,6 +206,25 @@ pub struct Line {
     /// The same for single columns.
     #[serde(default)]
     pub notes: BTreeMap<String, String>,
+    /// Figures of the paper's own code on our models, by column.
+    #[serde(default)]
+    pub corroboration: BTreeMap<String, Corroboration>,
+    /// Columns whose published figure is computed from others of the paper, which does not print it.
+    #[serde(default)]
+    pub computed: Vec<String>,
+    /// Columns in which the row has no figure, published or ours.
+    #[serde(default)]
+    pub without: Vec<String>,
+}
+
+/// Figure that the paper's own code gives on our model of the processor, measured once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corroboration {
+    /// The figure, in the column's unit.
+    pub value: f64,
+    /// Its code and build, by a name of [`Paper::sources`].
+    pub source: String,
 }
 
 /// Difference of the runs that a row is divided by.
@@ -462,10 +487,17 @@ impl Paper {
                 {
                     return Err(format!("{place}: there is no module '{name}'"));
                 }
-                if let Some(column) =
-                    line.notes.keys().find(|name| table.columns.iter().all(|column| column.name != **name))
+                let named = line.notes.keys().chain(line.corroboration.keys());
+                if let Some(column) = named
+                    .chain(&line.computed)
+                    .chain(&line.without)
+                    .find(|name| table.columns.iter().all(|column| column.name != **name))
                 {
-                    return Err(format!("{place}: a note for the column '{column}', which there is not"));
+                    return Err(format!("{place} names the column '{column}', which there is not"));
+                }
+                let mut sources = line.corroboration.values().map(|figure| &figure.source);
+                if let Some(source) = sources.find(|source| !self.sources.contains_key(*source)) {
+                    return Err(format!("{place}: there is no source '{source}'"));
                 }
             }
         }

@@ -172,11 +172,16 @@ pub(crate) fn exact(value: Option<f64>) -> String {
     format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
 }
 
-const COLUMNS: [Column<'static>; 7] = [
+/// Heading of the figures that the paper's own code gives on our models.
+const CORROBORATION: &str = "its code";
+const CORROBORATION_COLUMN: usize = 4;
+
+const COLUMNS: [Column<'static>; 8] = [
     Column::left("row"),
     Column::left("column"),
     Column::left("unit"),
     Column::right("published"),
+    Column::right(CORROBORATION),
     Column::right("ours"),
     Column::right("ratio"),
     Column::right("note"),
@@ -195,22 +200,27 @@ pub(crate) fn ratio(row: &PaperRow) -> String {
     })
 }
 
-/// A line for each cell.
+/// A line for each cell; the figures of the paper's own code where a cell has one.
 fn list<'a>(rows: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String {
-    let mut sheet = Sheet::new(&COLUMNS);
+    let is_corroborated = rows.iter().any(|row| row.corroboration.is_some());
+    let is_shown = |index: &usize| is_corroborated || *index != CORROBORATION_COLUMN;
+    let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+    let mut sheet = Sheet::new(&shown.iter().map(|&index| COLUMNS[index]).collect::<Vec<_>>());
     let mut last = "";
     for row in rows {
         let repeated = std::mem::replace(&mut last, &row.row) == row.row;
         let numbers: Vec<String> = notes.numbers(row).iter().map(usize::to_string).collect();
-        sheet.row([
+        let cells = [
             if repeated { "" } else { row.row.as_str() }.to_owned(),
             row.column.clone(),
             row.unit.clone(),
             exact(row.published),
+            exact(row.corroboration),
             ours(row),
             ratio(row),
             numbers.join(" "),
-        ]);
+        ];
+        sheet.row(shown.iter().map(|&index| cells[index].clone()));
     }
     sheet.table(wide)
 }

@@ -49,6 +49,10 @@ pub struct PaperRow {
     /// The same, each remark for itself.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// The figure that the paper's own code gives on our model, where it was measured.
+    pub corroboration: Option<f64>,
+    /// That code and its build.
+    pub corroboration_source: Option<String>,
     /// Name and version of the compilers behind such a figure: `avr-gcc 5.4.0`.
     pub compiler: Option<String>,
     /// Version of the program that reproduced the paper.

@@ -5,8 +5,8 @@ use crate::contract::{home, refused, rows, stdout, wattseal};
 use std::fs;
 use std::path::PathBuf;
 
-const HEADER: &str = "paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,compiler,\
-                      version,commit\n";
+const HEADER: &str = "paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,\
+                      corroboration,corroboration_source,compiler,version,commit\n";
 
 /// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
@@ -38,6 +38,8 @@ fn reproduce_rows_have_the_contract_s_fields() {
             "version",
             "commit",
             "claims",
+            "corroboration",
+            "corroboration_source",
         ];
         expected.sort_unstable();
         let mut fields = fields;

@@ -1,6 +1,6 @@
 //! A table in the paper's rows and columns, with each note at the place that it is about.
 
-use super::{exact, ours, ratio};
+use super::{CORROBORATION, exact, ours, ratio};
 use crate::reproduce::{PaperRow, Reproduction};
 use std::collections::BTreeMap;
 
@@ -42,6 +42,8 @@ pub(crate) struct Cell<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Figure {
     Published,
+    /// What the paper's own code gives.
+    Corroboration,
     Ours,
     Ratio,
 }
@@ -50,6 +52,7 @@ impl Figure {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Figure::Published => "published",
+            Figure::Corroboration => CORROBORATION,
             Figure::Ours => "ours",
             Figure::Ratio => "ratio",
         }
@@ -59,6 +62,7 @@ impl Figure {
     pub(crate) fn text(self, row: &PaperRow) -> String {
         match self {
             Figure::Published => exact(row.published),
+            Figure::Corroboration => exact(row.corroboration),
             Figure::Ours => ours(row),
             Figure::Ratio => ratio(row),
         }
@@ -67,6 +71,7 @@ impl Figure {
     fn is_in(self, row: &PaperRow) -> bool {
         match self {
             Figure::Published => row.published.is_some(),
+            Figure::Corroboration => row.corroboration.is_some(),
             Figure::Ours => row.measured.is_some(),
             Figure::Ratio => row.ratio.is_some(),
         }
@@ -93,7 +98,7 @@ impl<'a> Grid<'a> {
         let mut columns = Vec::new();
         for (index, cell) in rows.first().copied().unwrap_or_default().iter().enumerate() {
             let cells = || rows.iter().filter_map(|row| row.get(index));
-            let mut figures = vec![Figure::Published, Figure::Ours, Figure::Ratio];
+            let mut figures = vec![Figure::Published, Figure::Corroboration, Figure::Ours, Figure::Ratio];
             figures.retain(|figure| cells().any(|cell| figure.is_in(cell)));
             if figures.is_empty() {
                 figures.push(Figure::Ours);

@@ -1,6 +1,6 @@
 //! A table in the paper's own rows and columns, the published figure above ours.
 
-use super::{Notes, exact, ours, ratio};
+use super::{CORROBORATION, Notes, exact, ours, ratio};
 use crate::reproduce::PaperRow;
 use output::{NARROW, Sheet, wrapped};
 
@@ -13,7 +13,12 @@ const EDGES: usize = 4;
 /// A line of a row: its name, and the text of each of its cells.
 type Line = (&'static str, fn(&PaperRow) -> String);
 
-const LINES: [Line; 3] = [("published", |row| exact(row.published)), ("ours", ours), ("ratio", ratio)];
+const LINES: [Line; 4] = [
+    ("published", |row| exact(row.published)),
+    (CORROBORATION, |row| exact(row.corroboration)),
+    ("ours", ours),
+    ("ratio", ratio),
+];
 
 /// The rows of one table. Columns that do not fit in 80 letters follow in a table of their own
 /// below, unless it may be `wide`.
@@ -79,7 +84,8 @@ fn part(rows: &[&[&PaperRow]], headings: &[Vec<String>], numbers: &[String], col
             columns.iter().filter_map(|column| row.get(column.index).copied()).collect();
         let has = |line: usize| match line {
             0 => cells.iter().any(|cell| cell.published.is_some()),
-            1 => true,
+            1 => cells.iter().any(|cell| cell.corroboration.is_some()),
+            2 => true,
             _ => cells.iter().any(|cell| cell.ratio.is_some()),
         };
         let lines: Vec<&Line> = (0..LINES.len()).filter(|line| has(*line)).map(|line| &LINES[line]).collect();
@@ -125,6 +131,8 @@ pub(super) mod tests {
             column: column.into(),
             unit: "cycles".into(),
             published,
+            corroboration: None,
+            corroboration_source: None,
             measured,
             ratio: measured.zip(published).map(|(measured, published)| measured / published),
             kind: measured.map(|_| FigureKind::Measured),
@@ -158,6 +166,20 @@ pub(super) mod tests {
         assert_eq!(text.matches("346,290,644").count(), 14, "{text}");
         assert!(text.matches("Key generation of a").count() > 1, "{text}");
         assert_eq!(drawn(7, true).matches("Key generation of a").count(), 1);
+    }
+
+    #[test]
+    fn figure_of_the_papers_own_code_has_a_line() {
+        let own =
+            PaperRow { corroboration: Some(10_996.0), ..cell("one", "time", Some(11_100.0), Some(9_705.0)) };
+        let cells = [own, cell("two", "time", Some(1.0), Some(1.0))];
+        let text = table(&cells.iter().collect::<Vec<_>>(), &mut Notes::default(), false);
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains(CORROBORATION)).collect();
+        assert!(matches!(lines[..], [line] if line.contains("10,996")), "{text}");
+        let list = super::super::list(&cells.iter().collect::<Vec<_>>(), &mut Notes::default(), false);
+        assert!(list.contains(CORROBORATION) && list.contains("10,996"), "{list}");
+        let list = super::super::list(&[&cells[1]], &mut Notes::default(), false);
+        assert!(!list.contains(CORROBORATION), "{list}");
     }
 
     #[test]

@@ -16,14 +16,18 @@ const CLOCK_STEP_HZ: f64 = 100e3;
 
 /// A cell with what was published and what was measured, or why nothing could be.
 pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, all: &Measured) -> PaperRow {
+    let is_empty = line.without.contains(&column.name);
     let published = table
         .published_column(column)
         .and_then(|index| line.published.get(index))
         .copied()
-        .filter(|figure| !figure.is_nan());
+        .filter(|figure| !figure.is_nan() && !is_empty);
+    let corroboration = line.corroboration.get(&column.name);
+    let source = corroboration.and_then(|figure| paper.sources.get(&figure.source));
     let mut notes: Vec<String> = [&table.note, &column.note, &line.note]
         .into_iter()
         .chain(line.notes.get(&column.name))
+        .chain(source)
         .filter(|note| !note.is_empty())
         .cloned()
         .collect();
@@ -32,6 +36,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         None => Ok(None),
     };
     let figure = match &line.delivery {
+        _ if is_empty => Ok(None),
         Some(_) => Ok(deliveries::figure(&all.delivered, line, column.what)),
         None => of(None).and_then(|figure| match &line.over {
             None => Ok(figure),
@@ -42,7 +47,8 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         notes.push(why_not);
         None
     });
-    let measured = figure.map(|figure| figure / scale(&column.unit));
+    let whole = scale(&column.unit) * column.share_of.unwrap_or(1.0);
+    let measured = figure.map(|figure| figure / whole);
     let (kind, accuracy) = match measured {
         None => (None, None),
         Some(_) if line.delivery.is_some() => (column.what.map(What::kind), None),
@@ -65,6 +71,8 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         column: column.name.clone(),
         unit: column.unit.clone(),
         published,
+        corroboration: corroboration.map(|figure| figure.value),
+        corroboration_source: source.cloned(),
         measured,
         ratio: ratio(measured, published),
         kind,
@@ -279,7 +287,7 @@ impl<'a> Figures<'a> {
 
     fn power_w(&self) -> f64 {
         let point = &self.subject.point;
-        point.power_w / point.supply_v * self.line.times_v.or(self.column.times_v).unwrap_or(point.supply_v)
+        point.power_w / point.supply_v * self.column.times_v.unwrap_or(point.supply_v)
     }
 
     fn energy_j(&self) -> Option<f64> {

@@ -202,7 +202,9 @@ fn page_of_every_paper_is_whole_and_asks_for_nothing() {
         for row in &outcome.rows {
             let of = format!("{}: {} {}", outcome.id, row.table, row.row);
             assert!(text.contains(&row.row) && text.contains(&row.column), "{of}");
-            row.notes.iter().for_each(|note| assert!(text.contains(note.as_str()), "{of}: {note}"));
+            for note in row.notes.iter().chain(&row.corroboration_source) {
+                assert!(text.contains(note.as_str()), "{of}: {note}");
+            }
         }
         for claim in &outcome.claims {
             for part in [&claim.text, &claim.at, &claim.because] {

@@ -3,3 +3,4 @@
 mod claims;
 mod formats;
 mod reproduce;
+mod texts;

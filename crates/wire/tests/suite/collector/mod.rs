@@ -7,6 +7,7 @@ mod exchanges;
 mod fixture;
 mod hostile;
 mod learned;
+mod opening_times;
 mod renewed;
 mod rest;
 mod restarts;
