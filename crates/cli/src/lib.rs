@@ -6,6 +6,8 @@ mod constant_time;
 mod firmware;
 mod measure;
 mod plan;
+#[cfg(feature = "simulator")]
+mod reproduce;
 mod run;
 mod shell;
 #[cfg(feature = "simulator")]
@@ -16,8 +18,6 @@ mod update;
 use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lab::compare::BENCH;
-#[cfg(feature = "simulator")]
-use lab::delivery::{Deliveries, KeptDeliveries};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
@@ -26,10 +26,6 @@ use lab::target::Workspace;
 use lab::{LabError, bench, units};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Bar, Failure, ReportFormat, Written};
-#[cfg(feature = "simulator")]
-use papers::paper::Paper;
-#[cfg(feature = "simulator")]
-use papers::reproduce;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::ffi::OsString;
@@ -118,8 +114,11 @@ enum ProjectCommand {
     #[cfg(feature = "simulator")]
     /// A paper's tables: each published figure beside the one measured here, and what does not add
     /// up
-    #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
-    Reproduce(ReproduceArgs),
+    #[command(after_help = "Example: wattseal reproduce fujdiak2015\n\n\
+                      As a page: wattseal reproduce fujdiak2015 --report fujdiak2015.html\n\n\
+                      All papers as a site: wattseal reproduce all --report target/papers\n\n\
+                      For a paper of one's own: wattseal reproduce fujdiak2015 --format latex > tables.tex")]
+    Reproduce(reproduce::ReproduceArgs),
     /// The right clock, supply, microcontroller and scheme for a requirement, and battery,
     /// capacitor and panel for it
     #[command(
@@ -247,32 +246,6 @@ struct BenchArgs {
     wide: bool,
 }
 
-#[cfg(feature = "simulator")]
-#[derive(Args)]
-struct ReproduceArgs {
-    /// The paper, by first author and year, or all
-    #[arg(value_name = "PAPER|all")]
-    paper: String,
-    /// Draw the tables that are figures into this folder, as SVG
-    #[arg(long, value_name = "FOLDER")]
-    plots: Option<PathBuf>,
-    #[command(flatten)]
-    cache: CacheArgs,
-    /// Measure anew what was measured before [default: deliveries between a meter and its collector
-    /// whose firmware and program are those of an earlier measurement are taken from there]
-    #[arg(long)]
-    fresh: bool,
-    /// A line for each cell instead of the paper's rows and columns
-    #[arg(long)]
-    cells: bool,
-    /// Tables as wide as their rows are
-    #[arg(long)]
-    wide: bool,
-    /// Format of the rows
-    #[arg(long, value_enum, default_value_t = output::Format::Table)]
-    format: output::Format,
-}
-
 /// Does what a command line says, of which the first argument is what the command is called by, and
 /// returns its exit code. Ends the process where the line is wrong, or asks for help.
 #[must_use]
@@ -330,7 +303,7 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
         ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
         ProjectCommand::Measure(args) => measure::command(workspace, *args),
         #[cfg(feature = "simulator")]
-        ProjectCommand::Reproduce(args) => run_reproduce(&workspace, &args),
+        ProjectCommand::Reproduce(args) => reproduce::run(&workspace, &args),
         ProjectCommand::Plan(args) => plan::run(workspace, *args),
         #[cfg(feature = "simulator")]
         ProjectCommand::Simulate(args) => simulate::run(workspace, args),
@@ -441,50 +414,4 @@ fn interruption() -> Result<Arc<AtomicBool>, LabError> {
         .and_then(|_| flag::register(SIGINT, interrupted.clone()))
         .map_err(|error| LabError::Unfinished(format!("Ctrl-C cannot be caught: {error}")))?;
     Ok(interrupted)
-}
-
-#[cfg(feature = "simulator")]
-fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
-    let papers = Paper::named(workspace, &args.paper)?;
-    let mut folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
-    let bar = Bar::new();
-    let interrupted = interruption()?;
-    let watched = Interruptible { bar: &bar, interrupted: &interrupted };
-    let layout = papers::report::Layout { cells: args.cells, wide: args.wide };
-    let mut writer = papers::report::PaperWriter::new(args.format, layout);
-    let deliveries: &dyn Deliveries = match args.fresh {
-        true => &sim::link::LinkBenchmark,
-        false => &KeptDeliveries(&sim::link::LinkBenchmark),
-    };
-    let (mut remarks, mut success, mut failed) = (Vec::new(), true, None);
-    for (done, paper) in papers.iter().enumerate() {
-        let outcome = match reproduce::run(workspace, paper, deliveries, &watched) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                // The papers that are there, whatever ended the run.
-                output::write(&writer.end())?;
-                let (id, rest) = (&paper.id, papers.len() - done);
-                return Err(match interrupted.load(Ordering::Relaxed) {
-                    true => LabError::Unfinished(format!(
-                        "interrupted in {id}: {rest} of {} papers are missing",
-                        papers.len()
-                    )),
-                    false => error,
-                });
-            }
-        };
-        success &= outcome.wrong.is_empty();
-        remarks.extend(outcome.wrong.iter().cloned());
-        let text = writer.paper(&outcome).map_err(LabError::from);
-        if write_row(text, &bar, &mut failed).is_break() {
-            return failed
-                .map_or(Ok(Answer { data: String::new(), remark: remarks.join("\n"), success }), Err);
-        }
-        if let Some(error) = folder.as_mut().and_then(|folder| folder.write(&outcome).err()) {
-            success = false;
-            remarks.push(format!("wattseal: {error}"));
-        }
-    }
-    remarks.extend(folder.map(|folder| folder.summary()));
-    Ok(Answer { data: writer.end(), remark: remarks.join("\n"), success })
 }

@@ -289,6 +289,34 @@ fn version(tool: &Path) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
+/// Returns name and version of the target's compiler or assembler: `avr-gcc 5.4.0`.
+///
+/// # Errors
+/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`]
+/// for one whose script failed.
+pub fn compiler_version(source: &Source<'_>) -> Result<String, FirmwareError> {
+    let output = version(&compiler(source)?).unwrap_or_default();
+    let output = String::from_utf8_lossy(&output);
+    let first_line = output.lines().next().unwrap_or_default();
+    Ok(format!("{} {}", source.toolchain.compiler, version_number(first_line)))
+}
+
+/// The number in the first line of a tool's version output; the line itself where there is none.
+/// Numbers in parentheses are those of packages.
+fn version_number(line: &str) -> &str {
+    let mut depth = 0i32;
+    for word in line.split_whitespace() {
+        let is_number = word.starts_with(|letter: char| letter.is_ascii_digit())
+            && word.contains('.')
+            && word.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+        if depth == 0 && is_number {
+            return word;
+        }
+        depth += word.matches('(').count() as i32 - word.matches(')').count() as i32;
+    }
+    line
+}
+
 /// The target's compiler or assembler: from the search path, or from where the port's own script
 /// puts it, which builds it the first time.
 fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
@@ -415,6 +443,20 @@ fn sources(folder: &Path, skip: &Path, files: &mut Vec<PathBuf>) -> Result<(), F
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn version_is_the_number_outside_parentheses() {
+        for (line, number) in [
+            ("avr-gcc (GCC) 5.4.0", "5.4.0"),
+            ("arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205", "12.2.1"),
+            ("Debian clang version 14.0.6", "14.0.6"),
+            ("SDCC : mcs51/z80/ds400/hc08/mos6502 4.2.0 #13081 (Linux)", "4.2.0"),
+            ("GNU assembler (GNU Binutils 2.39) 2.40", "2.40"),
+            ("a tool without a number", "a tool without a number"),
+        ] {
+            assert_eq!(version_number(line), number);
+        }
+    }
 
     #[test]
     fn a_board_is_of_the_target_that_it_names() {

@@ -23,7 +23,8 @@ pub mod symbols;
 pub mod toolchain;
 
 pub use build::{
-    Build, EMPTY, Slot, Source, build, build_app, build_for_slot, build_meter, build_meter_for_slot, content,
+    Build, EMPTY, Slot, Source, build, build_app, build_for_slot, build_meter, build_meter_for_slot,
+    compiler_version, content,
 };
 pub use disassembly::Disassembled;
 pub use elf::Firmware;

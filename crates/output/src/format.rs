@@ -14,6 +14,22 @@ pub enum Format {
     Csv,
 }
 
+/// Format of a paper's tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PaperFormat {
+    /// Aligned columns in the paper's shape
+    #[default]
+    Table,
+    /// An array of objects, a cell each
+    Json,
+    /// A line a cell
+    Csv,
+    /// A tabular a table, for a document of class article without packages
+    Latex,
+    /// Tables in the paper's shape, as GitHub has them
+    Markdown,
+}
+
 /// Format of rows that are measured again with every change of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {

@@ -11,7 +11,7 @@ mod sheet;
 pub mod stop;
 
 pub use answer::{Answer, Failure, Unwritten, Written, advice, end, write};
-pub use format::{Format, ReportFormat};
+pub use format::{Format, PaperFormat, ReportFormat};
 pub use progress::Bar;
 pub use rows::{OutputError, csv, csv_line, grouped, json, json_item, scaled, table};
 pub use sheet::{Column, NARROW, Sheet, left_out, markdown_row, markdown_text, wrapped};

@@ -3,11 +3,14 @@
 //!
 //! - [`paper`]: a paper's file; [`claim`]: the claims of its text; [`modules`]: what each part of an
 //!   operation costs
+//! - [`page`]: its report as a page; [`files`]: the places of charts and reports
 //! - [`mod@reproduce`]: runs what its cells are about, and compares; [`report`]: its tables, for a
 //!   person and for a program
 
 pub mod claim;
+pub mod files;
 pub mod modules;
+pub mod page;
 pub mod paper;
 pub mod report;
 pub mod reproduce;

@@ -1,12 +1,17 @@
 //! Papers' tables: each published figure beside the one measured here.
 
+pub(crate) mod grid;
+mod latex;
+mod markdown;
 mod shape;
+pub(crate) mod tally;
 
 use crate::claim::{self, Claim};
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
 use lab::report::{figure, significant};
-use output::{Column, Format, NARROW, OutputError, Sheet, csv_line, grouped, json_item, wrapped};
+use output::{Column, NARROW, OutputError, PaperFormat, Sheet, csv_line, grouped, json_item, wrapped};
+use tally::Tally;
 
 /// Layout of the tables for a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +25,7 @@ pub struct Layout {
 /// Writes papers one after the other: tables for a reader, one array, or lines below one header.
 #[derive(Debug)]
 pub struct PaperWriter {
-    format: Format,
+    format: PaperFormat,
     layout: Layout,
     is_first: bool,
 }
@@ -28,7 +33,7 @@ pub struct PaperWriter {
 impl PaperWriter {
     /// A writer of no paper yet.
     #[must_use]
-    pub fn new(format: Format, layout: Layout) -> PaperWriter {
+    pub fn new(format: PaperFormat, layout: Layout) -> PaperWriter {
         PaperWriter { format, layout, is_first: true }
     }
 
@@ -37,20 +42,22 @@ impl PaperWriter {
     /// # Errors
     /// None in practice: rows can always be written.
     pub fn paper(&mut self, outcome: &Reproduction) -> Result<String, OutputError> {
-        let mut text = String::new();
-        if self.format == Format::Table {
-            let above = if self.is_first { "" } else { "\n" };
-            text = format!("{above}{}", tables(outcome, self.layout));
-            self.is_first = false;
-        }
+        let above = if self.is_first { "" } else { "\n" };
+        let mut text = match self.format {
+            PaperFormat::Table => format!("{above}{}", tables(outcome, self.layout)),
+            PaperFormat::Latex => format!("{above}{}", latex::tables(outcome)),
+            PaperFormat::Markdown => format!("{above}{}", markdown::tables(outcome)),
+            PaperFormat::Json | PaperFormat::Csv => String::new(),
+        };
         for record in outcome.records() {
             match self.format {
-                Format::Json => text += &json_item(&record, self.is_first)?,
-                Format::Csv => text += &csv_line(record.row, self.is_first)?,
-                Format::Table => break,
+                PaperFormat::Json => text += &json_item(&record, self.is_first)?,
+                PaperFormat::Csv => text += &csv_line(record.row, self.is_first)?,
+                _ => break,
             }
             self.is_first = false;
         }
+        self.is_first = false;
         Ok(text)
     }
 
@@ -58,9 +65,9 @@ impl PaperWriter {
     #[must_use]
     pub fn end(&self) -> String {
         match self.format {
-            Format::Json if self.is_first => "[]\n".into(),
-            Format::Json => "\n]\n".into(),
-            Format::Csv | Format::Table => String::new(),
+            PaperFormat::Json if self.is_first => "[]\n".into(),
+            PaperFormat::Json => "\n]\n".into(),
+            _ => String::new(),
         }
     }
 }
@@ -83,7 +90,7 @@ impl<'a> Notes<'a> {
 }
 
 fn tables(outcome: &Reproduction, layout: Layout) -> String {
-    let mut text = paragraph(&outcome.title, layout.wide);
+    let mut text = paragraph(&outcome.citation(), layout.wide);
     let mut notes = Notes::default();
     for (name, title) in &outcome.tables {
         text += "\n";
@@ -101,7 +108,7 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
     }
     text += &claims(&outcome.claims, layout.wide);
     text += "\n";
-    text += &paragraph(&summary(&outcome.rows), layout.wide);
+    text += &paragraph(&Tally::of(&outcome.rows).sentence(), layout.wide);
     match outcome.claims.is_empty() {
         true => text,
         false => text + &paragraph(&claim::summary(&outcome.claims), layout.wide),
@@ -124,7 +131,7 @@ fn paragraph(text: &str, wide: bool) -> String {
 }
 
 /// The mark behind a figure of ours that is not simply measured.
-fn mark(kind: Option<FigureKind>) -> &'static str {
+pub(crate) fn mark(kind: Option<FigureKind>) -> &'static str {
     match kind {
         None | Some(FigureKind::Measured) => "",
         Some(FigureKind::Modelled) => "*",
@@ -134,7 +141,10 @@ fn mark(kind: Option<FigureKind>) -> &'static str {
 }
 
 /// The marks that stand behind some figure, each with its meaning.
-fn legend(rows: &[PaperRow], wide: bool) -> String {
+pub(crate) fn meanings<'a>(
+    rows: impl IntoIterator<Item = &'a PaperRow>,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let kinds: Vec<FigureKind> = rows.into_iter().filter_map(|row| row.kind).collect();
     let meanings = [
         (
             FigureKind::Modelled,
@@ -143,36 +153,18 @@ fn legend(rows: &[PaperRow], wide: bool) -> String {
         (FigureKind::Derived, "the paper's own counts, or the data sheet alone; reproduces nothing"),
         (FigureKind::Quoted, "a constant of a data sheet or of the paper; reproduces nothing"),
     ];
-    let present = meanings.iter().filter(|(kind, _)| rows.iter().any(|row| row.kind == Some(*kind)));
-    let lines: String =
-        present.map(|(kind, meaning)| paragraph(&format!("{} {meaning}", mark(Some(*kind))), wide)).collect();
+    let present = meanings.into_iter().filter(move |(kind, _)| kinds.contains(kind));
+    present.map(|(kind, meaning)| (mark(Some(kind)), meaning))
+}
+
+fn legend(rows: &[PaperRow], wide: bool) -> String {
+    let line = |(mark, meaning)| paragraph(&format!("{mark} {meaning}"), wide);
+    let lines: String = meanings(rows).map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// Counts of the published figures by how ours compare, as a sentence.
-fn summary(rows: &[PaperRow]) -> String {
-    let published = rows.iter().filter(|row| row.published.is_some());
-    let (mut within, mut lower, mut higher, mut derived, mut none) = (0, 0, 0, 0, 0);
-    for row in published {
-        match (row.ratio, row.kind) {
-            (Some(ratio), Some(kind)) if kind.reproduces() => match ratio {
-                0.9..=1.1 => within += 1,
-                ..0.9 => lower += 1,
-                _ => higher += 1,
-            },
-            (_, Some(_)) => derived += 1,
-            (_, None) => none += 1,
-        }
-    }
-    let count = within + lower + higher + derived + none;
-    format!(
-        "{count} cells with a published figure: ours is within 10 % in {within}, lower in {lower}, higher in \
-         {higher}, derived or quoted in {derived}, missing in {none}"
-    )
-}
-
 /// A published figure with all its digits; a dash where there is none.
-fn exact(value: Option<f64>) -> String {
+pub(crate) fn exact(value: Option<f64>) -> String {
     let Some(value) = value else { return "–".into() };
     let text = value.abs().to_string();
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -201,7 +193,7 @@ fn ours(row: &PaperRow) -> String {
     if row.measured.is_none() { text } else { text + mark(row.kind) }
 }
 
-fn ratio(row: &PaperRow) -> String {
+pub(crate) fn ratio(row: &PaperRow) -> String {
     row.ratio.map_or("–".into(), |ratio| match ratio {
         0.1.. => format!("{ratio:.2}"),
         _ => significant(ratio, 2),
@@ -236,23 +228,6 @@ fn list<'a>(rows: &[&'a PaperRow], notes: &mut Notes<'a>, wide: bool) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn summary_counts_derived_figures_as_no_reproduction() {
-        let rows = [
-            (Some(1.05), Some(FigureKind::Measured)),
-            (Some(0.5), Some(FigureKind::Modelled)),
-            (Some(1.0), Some(FigureKind::Derived)),
-            (None, None),
-        ];
-        let rows =
-            rows.map(|(ratio, kind)| PaperRow { ratio, kind, ..shape::tests::cell("", "", Some(1.0), None) });
-        assert_eq!(
-            summary(&rows),
-            "4 cells with a published figure: ours is within 10 % in 1, lower in 1, higher in 0, derived or quoted \
-             in 1, missing in 1"
-        );
-    }
 
     #[test]
     fn published_figures_keep_their_digits() {

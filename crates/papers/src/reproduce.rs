@@ -3,6 +3,7 @@
 mod cells;
 mod charts;
 mod deliveries;
+pub mod provenance;
 mod runs;
 
 use crate::claim::Claim;
@@ -10,11 +11,11 @@ use crate::paper::{FigureKind, Paper, cell_name};
 use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
-use lab::plot::{self, Chart};
+use lab::plot::Chart;
 use lab::progress::Progress;
 use lab::target::Workspace;
+use provenance::Provenance;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 
 /// A cell of a paper's table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,13 +46,20 @@ pub struct PaperRow {
     pub seed: Option<u64>,
     /// Contradiction in the paper, or a note that a reader needs.
     pub note: String,
+    /// The same, each remark for itself.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// The figure that the paper's own code gives on our model, where it was measured.
     pub corroboration: Option<f64>,
     /// That code and its build.
     pub corroboration_source: Option<String>,
-    /// The same, each remark for itself.
-    #[serde(skip)]
-    pub notes: Vec<String>,
+    /// Name and version of the compilers behind such a figure: `avr-gcc 5.4.0`.
+    pub compiler: Option<String>,
+    /// Version of the program that reproduced the paper.
+    pub version: String,
+    /// Commit of its source tree, with `-dirty` where a file of it differs; `unknown` where there is
+    /// no repository.
+    pub commit: String,
 }
 
 impl PaperRow {
@@ -76,23 +84,36 @@ pub struct PaperRecord<'a> {
 /// A paper reproduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reproduction {
-    /// The title and where it was published.
+    /// Its name on the command line.
+    pub id: String,
+    /// The paper's title.
     pub title: String,
+    /// Authors, place and year.
+    pub published_in: String,
     /// The tables' names with their titles.
     pub tables: Vec<(String, String)>,
     /// All cells.
     pub rows: Vec<PaperRow>,
-    /// The charts of those tables that are drawn, each with the name of its file:
-    /// `mane2014-figure-4.1.svg`.
-    pub charts: Vec<(String, Chart)>,
+    /// The charts of those tables that are drawn.
+    pub charts: Vec<TableChart>,
     /// The claims of the paper's text, each with the verdict of its cells.
     pub claims: Vec<Claim>,
     /// Runs whose output was wrong, as sentences; their figures are left out. And claims whose
     /// cells show another verdict than the paper's file has.
     pub wrong: Vec<String>,
+    /// Program, source tree, targets and compilers.
+    pub provenance: Provenance,
+    /// True if somebody ended the work before all of it was done: figures are missing.
+    pub is_interrupted: bool,
 }
 
 impl Reproduction {
+    /// Title, authors, place and year.
+    #[must_use]
+    pub fn citation(&self) -> String {
+        format!("{}. {}", self.title, self.published_in)
+    }
+
     /// The cells with the claims that they show.
     #[must_use]
     pub fn records<'a>(&'a self) -> Vec<PaperRecord<'a>> {
@@ -103,6 +124,17 @@ impl Reproduction {
         };
         self.rows.iter().enumerate().map(record).collect()
     }
+}
+
+/// The chart of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableChart {
+    /// The table's name.
+    pub table: String,
+    /// Name of its file: `mane2014-figure-4.1.svg`.
+    pub file: String,
+    /// Axes and series.
+    pub chart: Chart,
 }
 
 /// Measures all that the paper's tables ask for; what goes between a meter and its collector,
@@ -119,8 +151,28 @@ pub fn run(
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
 ) -> Result<Reproduction, LabError> {
+    let outcome = run_to_interruption(workspace, paper, deliveries, progress)?;
+    match outcome.is_interrupted {
+        true => Err(LabError::Unfinished("interrupted".into())),
+        false => Ok(outcome),
+    }
+}
+
+/// As [`run`], but an interruption is no error: the cells have what was measured before it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_to_interruption(
+    workspace: &Workspace,
+    paper: &Paper,
+    deliveries: &dyn Deliveries,
+    progress: &dyn Progress,
+) -> Result<Reproduction, LabError> {
     let mut measured = runs::measure(workspace, paper, progress)?;
-    measured.delivered = deliveries::deliver(workspace, paper, deliveries, progress)?;
+    measured.delivery_targets = deliveries::targets(workspace, paper, deliveries)?;
+    let (delivered, is_interrupted) = deliveries::deliver(workspace, paper, deliveries, progress)?;
+    measured.delivered = delivered;
+    runs::note_compilers(workspace, &mut measured)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {
         let mut cells = Vec::new();
@@ -143,67 +195,15 @@ pub fn run(
     };
     let claims = paper.claims.iter().map(judge).collect();
     Ok(Reproduction {
-        title: format!("{}. {}", paper.title, paper.published_in),
+        id: paper.id.clone(),
+        title: paper.title.clone(),
+        published_in: paper.published_in.clone(),
         tables: paper.table.iter().map(|table| (table.name.clone(), table.title.clone())).collect(),
         rows,
         charts,
         claims,
         wrong,
+        provenance: Provenance::of(workspace, paper.runs, &measured)?,
+        is_interrupted: is_interrupted || measured.is_interrupted,
     })
-}
-
-/// The folder that charts are written into.
-#[derive(Clone, Debug)]
-pub struct ChartFolder {
-    path: PathBuf,
-    written: usize,
-}
-
-/// Room that a folder for charts must have, in bytes: a chart takes up to about 60,000.
-const ROOM_BYTES: usize = 1 << 20;
-
-impl ChartFolder {
-    /// Makes the folder if there is none, and tries to write into it: before the work that the
-    /// charts are of.
-    ///
-    /// # Errors
-    /// [`LabError::File`] if it cannot be made, cannot be written, or its disk is full.
-    pub fn make(path: &Path) -> Result<ChartFolder, LabError> {
-        let failed = |error| LabError::File { path: path.to_path_buf(), error };
-        std::fs::create_dir_all(path).map_err(failed)?;
-        let trial = path.join(format!(".wattseal-{}", std::process::id()));
-        let written = std::fs::write(&trial, vec![0; ROOM_BYTES]);
-        let removed = std::fs::remove_file(&trial);
-        written.and(removed).map_err(failed)?;
-        Ok(ChartFolder { path: path.to_path_buf(), written: 0 })
-    }
-
-    /// Writes the charts of a paper.
-    ///
-    /// # Errors
-    /// [`LabError::File`] for one that cannot be written, [`LabError::Chart`] for one that cannot
-    /// be drawn; the others are written.
-    pub fn write(&mut self, outcome: &Reproduction) -> Result<(), LabError> {
-        let mut first = Ok(());
-        for (name, chart) in &outcome.charts {
-            let path = self.path.join(name);
-            let written = plot::svg(chart)
-                .and_then(|text| std::fs::write(&path, text).map_err(|error| LabError::File { path, error }));
-            match written {
-                Ok(()) => self.written += 1,
-                Err(error) => first = first.and(Err(error)),
-            }
-        }
-        first
-    }
-
-    /// The number of charts and their folder, as a sentence.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        match self.written {
-            0 => "no chart was drawn".into(),
-            1 => format!("1 chart in {}", self.path.display()),
-            count => format!("{count} charts in {}", self.path.display()),
-        }
-    }
 }

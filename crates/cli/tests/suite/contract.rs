@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-fn home() -> PathBuf {
+pub(crate) fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -20,17 +20,17 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-fn wattseal(arguments: &[&str]) -> Output {
+pub(crate) fn wattseal(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the binary under test runs")
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
 /// Returns standard error, after checking that the exit code is right and nothing is on standard
 /// output.
-fn refused(arguments: &[&str], code: i32) -> String {
+pub(crate) fn refused(arguments: &[&str], code: i32) -> String {
     let output = wattseal(arguments);
     let text = String::from_utf8(output.stderr.clone()).expect("UTF-8");
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
@@ -39,7 +39,7 @@ fn refused(arguments: &[&str], code: i32) -> String {
     text
 }
 
-fn rows(arguments: &[&str]) -> Vec<Value> {
+pub(crate) fn rows(arguments: &[&str]) -> Vec<Value> {
     // Rows of an earlier run of these tests would be no measurement.
     let fresh: &[&str] = if arguments[0] == "bench" { &["--fresh"] } else { &[] };
     let output = wattseal(&[arguments, fresh].concat());
@@ -145,84 +145,6 @@ fn help_shows_an_example() {
             output.status.success() && stdout(&output).contains(&format!("Example: wattseal {subcommand}"))
         );
     }
-}
-
-#[test]
-fn reproduce_rows_have_the_contract_s_fields() {
-    let rows = rows(&["reproduce", "fujdiak2015", "--format", "json"]);
-    for row in &rows {
-        let fields: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
-        let mut expected = vec![
-            "paper",
-            "table",
-            "row",
-            "column",
-            "unit",
-            "published",
-            "measured",
-            "ratio",
-            "kind",
-            "accuracy",
-            "seed",
-            "note",
-            "claims",
-            "corroboration",
-            "corroboration_source",
-        ];
-        expected.sort_unstable();
-        let mut fields = fields;
-        fields.sort_unstable();
-        assert_eq!(fields, expected);
-        assert_eq!(row["paper"], "fujdiak2015");
-    }
-    let cycles = rows.iter().find(|row| row["table"] == "Table 2").expect("cycles");
-    assert_eq!((&cycles["kind"], &cycles["seed"]), (&"measured".into(), &1.into()), "{cycles}");
-    let clock = rows.iter().find(|row| row["table"] == "Table 2, time").expect("times");
-    assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
-}
-
-/// The folder is made, with its parents; the files are there; standard output holds the rows as
-/// without the option.
-#[test]
-fn reproduce_draws_the_figures_of_a_paper() {
-    let folder = home().join("target/contract-test/plots/of mane2014");
-    let _ = std::fs::remove_dir_all(&folder);
-    let path = folder.display().to_string();
-    let output = wattseal(&["reproduce", "mane2014", "--format", "csv", "--plots", &path]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    assert!(text.contains(&path), "{text}");
-    assert!(
-        stdout(&output)
-            .starts_with("paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,")
-    );
-    for figure in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"] {
-        let file = folder.join(format!("mane2014-figure-{figure}.svg"));
-        let svg = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
-        assert!(svg.starts_with("<svg") && svg.contains(&format!("Figure {figure}:")), "{file:?}");
-    }
-}
-
-#[test]
-fn a_folder_that_cannot_be_made_is_a_failure_before_the_work() {
-    let folder = home().join("target/contract-test");
-    std::fs::create_dir_all(&folder).expect("target/ can be written");
-    let file = folder.join("a file");
-    std::fs::write(&file, "").expect("target/ can be written");
-    let text = refused(&["reproduce", "mane2014", "--plots", &file.join("plots").display().to_string()], 1);
-    assert!(text.contains("a file/plots") && text.contains("check the path"), "{text}");
-}
-
-#[test]
-fn unwritable_plot_folder_fails_before_the_work() {
-    let text = refused(&["reproduce", "mane2014", "--plots", "/proc/self"], 1);
-    assert!(text.contains("/proc/self"), "{text}");
-}
-
-#[test]
-fn a_misspelt_paper_is_wrong_usage_and_the_nearest_is_named() {
-    let text = refused(&["reproduce", "fujdiak2014"], 2);
-    assert!(text.contains("there is no paper 'fujdiak2014'; did you mean fujdiak2015"), "{text}");
 }
 
 #[test]

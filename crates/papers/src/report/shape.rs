@@ -140,6 +140,9 @@ pub(super) mod tests {
             seed: None,
             note: String::new(),
             notes: Vec::new(),
+            compiler: None,
+            version: String::new(),
+            commit: String::new(),
         }
     }
 

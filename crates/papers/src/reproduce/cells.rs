@@ -57,6 +57,12 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
             .flatten()
             .map_or((None, None), |figures| (Some(figures.kind()), figures.bound())),
     };
+    let reproduces = kind.is_some_and(FigureKind::reproduces);
+    let compiler = match all.subject(paper, line, column, None) {
+        _ if line.delivery.is_some() => all.compilers_of(all.delivery_targets.iter()),
+        Ok(Some(subject)) => all.compilers_of(subject.runs.iter().map(runs::Run::target)),
+        _ => None,
+    };
     let seed = if line.delivery.is_some() { delivery::SEED } else { runs::SEED };
     PaperRow {
         paper: paper.id.clone(),
@@ -71,9 +77,12 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         ratio: ratio(measured, published),
         kind,
         accuracy,
-        seed: kind.filter(|kind| kind.reproduces()).map(|_| seed),
+        seed: reproduces.then_some(seed),
         note: notes.join(" "),
         notes,
+        compiler: compiler.filter(|_| reproduces),
+        version: all.origin.version.clone(),
+        commit: all.origin.commit.clone(),
     }
 }
 

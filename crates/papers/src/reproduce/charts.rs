@@ -1,12 +1,11 @@
 //! The charts of a paper's tables.
 
-use super::PaperRow;
+use super::{PaperRow, TableChart};
 use crate::paper::{Drawing, Paper, Table};
 use lab::plot::{Axis, Chart, Series, Style};
 
-/// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows,
-/// column by column.
-pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<(String, Chart)> {
+/// The chart of a table that is to be drawn; `cells` are its rows, column by column.
+pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<TableChart> {
     let drawing = table.chart.as_ref()?;
     let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);
     let columns = || table.columns.iter().filter(|column| drawn(&column.name));
@@ -43,7 +42,8 @@ pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<
         series,
         notes: (!table.note.is_empty()).then(|| table.note.clone()).into_iter().collect(),
     };
-    Some((format!("{}-{}.svg", paper.id, file_name(&table.name)), chart))
+    let file = format!("{}-{}.svg", paper.id, file_name(&table.name));
+    Some(TableChart { table: table.name.clone(), file, chart })
 }
 
 fn vertical(drawing: &Drawing, unit: &str) -> Axis {

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// All deliveries that the cells of a paper are about.
 pub(super) type Delivered = BTreeMap<DeliveryKind, Vec<Delivery>>;
 
-/// Delivers each kind that the paper's rows name.
+/// Delivers each kind that the paper's rows name, or those that were delivered when somebody ended
+/// the work: then the answer's second half is true.
 ///
 /// # Errors
 /// As [`Deliveries::deliver`].
@@ -19,20 +20,38 @@ pub(super) fn deliver(
     paper: &Paper,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
-) -> Result<Delivered, LabError> {
-    let Some(ends) = &paper.ends else { return Ok(Delivered::new()) };
+) -> Result<(Delivered, bool), LabError> {
+    let Some(ends) = &paper.ends else { return Ok((Delivered::new(), false)) };
     let lines = paper.table.iter().flat_map(|table| &table.rows);
     let kinds = lines.flat_map(|line| {
         line.delivery.iter().chain(line.over.iter().filter_map(|over| over.delivery.as_ref()))
     });
     let mut delivered = Delivered::new();
     for kind in kinds {
-        if !delivered.contains_key(kind) {
-            go_on(progress)?;
-            delivered.insert(kind.clone(), deliveries.deliver(workspace, ends, kind, progress)?);
+        if delivered.contains_key(kind) {
+            continue;
+        }
+        let outcome = go_on(progress).and_then(|()| deliveries.deliver(workspace, ends, kind, progress));
+        match outcome {
+            Ok(runs) => drop(delivered.insert(kind.clone(), runs)),
+            Err(_) if progress.is_cancelled() => return Ok((delivered, true)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(delivered)
+    Ok((delivered, false))
+}
+
+/// Names of the microcontrollers of meter and collector, each once; none where the paper has no
+/// deliveries.
+pub(super) fn targets(
+    workspace: &Workspace,
+    paper: &Paper,
+    deliveries: &dyn Deliveries,
+) -> Result<Vec<String>, LabError> {
+    let Some(ends) = &paper.ends else { return Ok(Vec::new()) };
+    let mut names = vec![deliveries.meter(workspace)?, ends.collector.clone()];
+    names.dedup();
+    Ok(names)
 }
 
 /// The figure of a cell, divided by that of the kind which its row is over, where it is over one;

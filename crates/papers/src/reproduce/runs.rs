@@ -1,6 +1,7 @@
 //! Runs of a paper's cells, each once.
 
 use super::deliveries::Delivered;
+use super::provenance::Origin;
 use crate::modules::{Cost, ModuleWatcher};
 use crate::paper::{Column, Line, Over, Paper, Part};
 use energy::radio::Radio;
@@ -9,7 +10,7 @@ use firmware::Firmware;
 use firmware::symbols::Footprint;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
-use lab::progress::{Progress, go_on};
+use lab::progress::Progress;
 use lab::reference::random_case;
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, work};
@@ -48,6 +49,11 @@ impl Run {
 
     pub(super) fn op(&self) -> &str {
         &self.op
+    }
+
+    /// Returns the name of its target.
+    pub(super) fn target(&self) -> &String {
+        &self.kind.target
     }
 }
 
@@ -92,6 +98,14 @@ pub(super) struct Measured {
     /// The paper's radio.
     pub(super) radio: Option<Radio>,
     samples: BTreeMap<Run, Sample>,
+    /// Program and source tree.
+    pub(super) origin: Origin,
+    /// Name and version of the compiler of each target that was run.
+    pub(super) compilers: BTreeMap<String, String>,
+    /// The targets of meter and collector.
+    pub(super) delivery_targets: Vec<String>,
+    /// True if somebody ended the work before all runs were done.
+    pub(super) is_interrupted: bool,
     /// Messages between a meter and its collector.
     pub(super) delivered: Delivered,
 }
@@ -145,6 +159,14 @@ impl Measured {
         (!samples.is_empty()).then_some(samples)
     }
 
+    /// Name and version of the compilers of some targets, each once.
+    pub(super) fn compilers_of<'a>(&self, targets: impl Iterator<Item = &'a String>) -> Option<String> {
+        let mut compilers: Vec<&str> =
+            targets.filter_map(|target| self.compilers.get(target).map(String::as_str)).collect();
+        compilers.dedup();
+        (!compilers.is_empty()).then(|| compilers.join(", "))
+    }
+
     /// The runs whose outputs were wrong, as sentences.
     pub(super) fn wrong(&self) -> Vec<String> {
         let wrong = self.samples.iter().filter(|(_, sample)| !sample.verified);
@@ -160,7 +182,7 @@ struct Set {
     build: Build,
 }
 
-/// Runs all that the paper's cells are about.
+/// Runs all that the paper's cells are about, or what of it was done when somebody ended the work.
 ///
 /// # Errors
 /// As [`super::run`].
@@ -171,7 +193,16 @@ pub(super) fn measure(
 ) -> Result<Measured, LabError> {
     let radio = paper.radio.as_deref().map(|name| workspace.radio(name)).transpose()?;
     let targets = targets(workspace, paper)?;
-    let mut measured = Measured { targets, radio, samples: BTreeMap::new(), delivered: Delivered::new() };
+    let mut measured = Measured {
+        targets,
+        radio,
+        samples: BTreeMap::new(),
+        origin: Origin::of(workspace)?,
+        compilers: BTreeMap::new(),
+        delivery_targets: Vec::new(),
+        is_interrupted: false,
+        delivered: Delivered::new(),
+    };
     let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
     for (line, column) in cells(paper) {
         for over in [None, line.over.as_ref()] {
@@ -193,23 +224,45 @@ pub(super) fn measure(
     let kinds: Vec<_> = kinds.into_iter().collect();
     let built = AtomicUsize::new(0);
     let sets = work::each(&kinds, |(kind, ops)| {
-        go_on(progress)?;
+        if progress.is_cancelled() {
+            return Ok(None);
+        }
         let done = built.fetch_add(1, Ordering::Relaxed);
         progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
         set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
+            .map(Some)
     })?;
-    let sets: BTreeMap<&BuildKey, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
+    let sets: BTreeMap<&BuildKey, Option<Set>> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
     let list: Vec<&Run> = runs.iter().collect();
     let done = AtomicUsize::new(0);
     let samples = work::each(&list, |&run| {
-        go_on(progress)?;
+        let Some(set) = sets[&run.kind].as_ref().filter(|_| !progress.is_cancelled()) else {
+            return Ok(None);
+        };
         let what = format!("{} {} {}", run.kind.target, run.op, run.kind.variant);
         progress.report(done.fetch_add(1, Ordering::Relaxed), list.len(), &what);
-        sample(paper, &measured.targets[&run.kind.target], &points[&run.kind], &sets[&run.kind], run)
+        sample(paper, &measured.targets[&run.kind.target], &points[&run.kind], set, run).map(Some)
     })?;
     progress.report(list.len(), list.len(), "");
-    measured.samples = list.into_iter().cloned().zip(samples).collect();
+    measured.is_interrupted = samples.iter().any(Option::is_none);
+    let done = list.into_iter().cloned().zip(samples);
+    measured.samples = done.filter_map(|(run, sample)| Some((run, sample?))).collect();
     Ok(measured)
+}
+
+/// Notes name and version of each target's compiler that was run.
+///
+/// # Errors
+/// A target or a compiler that there is not.
+pub(super) fn note_compilers(workspace: &Workspace, measured: &mut Measured) -> Result<(), LabError> {
+    let names: BTreeSet<String> = measured.samples.keys().map(Run::target).cloned().collect();
+    let delivered = if measured.delivered.is_empty() { &[][..] } else { &measured.delivery_targets[..] };
+    for name in names.into_iter().chain(delivered.iter().cloned()) {
+        let target = workspace.target(&name)?;
+        let source = workspace.source(&target, &target.operating_point(None, None)?)?;
+        measured.compilers.insert(name, firmware::compiler_version(&source)?);
+    }
+    Ok(())
 }
 
 /// Each row with each column.

@@ -1,5 +1,6 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod claims;
+mod formats;
 mod reproduce;
 mod texts;

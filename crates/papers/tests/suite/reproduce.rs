@@ -8,14 +8,14 @@ use lab::target::Workspace;
 use papers::paper::{FigureKind, Paper};
 use papers::reproduce::{PaperRow, Reproduction, run};
 
-struct Silence;
+pub(crate) struct Silence;
 
 impl Progress for Silence {
     fn report(&self, _done: usize, _total: usize, _what: &str) {}
 }
 
 /// No paper here has a meter and a collector: `crates/sim` tests the one that has.
-struct NoDeliveries;
+pub(crate) struct NoDeliveries;
 
 impl Deliveries for NoDeliveries {
     fn meter(&self, _: &Workspace) -> Result<String, LabError> {

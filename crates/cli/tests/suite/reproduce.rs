@@ -1,0 +1,155 @@
+//! `wattseal reproduce` as others rely on it: fields, charts, reports, and places that are refused
+//! before the work.
+
+use crate::contract::{home, refused, rows, stdout, wattseal};
+use std::fs;
+use std::path::PathBuf;
+
+const HEADER: &str = "paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,\
+                      corroboration,corroboration_source,compiler,version,commit\n";
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = home().join("target/contract-test").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("target/ can be written");
+    folder
+}
+
+#[test]
+fn reproduce_rows_have_the_contract_s_fields() {
+    let rows = rows(&["reproduce", "fujdiak2015", "--format", "json"]);
+    for row in &rows {
+        let fields: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut expected = vec![
+            "paper",
+            "table",
+            "row",
+            "column",
+            "unit",
+            "published",
+            "measured",
+            "ratio",
+            "kind",
+            "accuracy",
+            "seed",
+            "note",
+            "compiler",
+            "version",
+            "commit",
+            "claims",
+            "corroboration",
+            "corroboration_source",
+        ];
+        expected.sort_unstable();
+        let mut fields = fields;
+        fields.sort_unstable();
+        assert_eq!(fields, expected);
+        assert_eq!(row["paper"], "fujdiak2015");
+    }
+    let cycles = rows.iter().find(|row| row["table"] == "Table 2").expect("cycles");
+    assert_eq!((&cycles["kind"], &cycles["seed"]), (&"measured".into(), &1.into()), "{cycles}");
+    let compiler = cycles["compiler"].as_str().expect("a compiler");
+    assert!(compiler.starts_with("clang ") && compiler.contains('.'), "{cycles}");
+    assert_eq!(cycles["version"], env!("CARGO_PKG_VERSION"));
+    let commit = cycles["commit"].as_str().expect("a commit").trim_end_matches("-dirty");
+    let is_hash = commit.len() == 12 && commit.chars().all(|digit| digit.is_ascii_hexdigit());
+    assert!(is_hash || commit == "unknown", "{cycles}");
+    let quoted = rows.iter().find(|row| row["table"] == "Table 1").expect("no measurement");
+    assert!(quoted["compiler"].is_null() && quoted["commit"] == cycles["commit"], "{quoted}");
+    let clock = rows.iter().find(|row| row["table"] == "Table 2, time").expect("times");
+    assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
+}
+
+/// The folder is made, with its parents; the files are there; standard output holds the rows as
+/// without the option.
+#[test]
+fn reproduce_draws_the_figures_of_a_paper() {
+    let folder = home().join("target/contract-test/plots/of mane2014");
+    let _ = std::fs::remove_dir_all(&folder);
+    let path = folder.display().to_string();
+    let output = wattseal(&["reproduce", "mane2014", "--format", "csv", "--plots", &path]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains(&path), "{text}");
+    assert!(stdout(&output).starts_with(HEADER));
+    for figure in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"] {
+        let file = folder.join(format!("mane2014-figure-{figure}.svg"));
+        let svg = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+        assert!(svg.starts_with("<svg") && svg.contains(&format!("Figure {figure}:")), "{file:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_a_failure_before_the_work() {
+    let folder = home().join("target/contract-test");
+    std::fs::create_dir_all(&folder).expect("target/ can be written");
+    let file = folder.join("a file");
+    std::fs::write(&file, "").expect("target/ can be written");
+    let text = refused(&["reproduce", "mane2014", "--plots", &file.join("plots").display().to_string()], 1);
+    assert!(text.contains("a file/plots") && text.contains("check the path"), "{text}");
+}
+
+#[test]
+fn unwritable_plot_folder_fails_before_the_work() {
+    let text = refused(&["reproduce", "mane2014", "--plots", "/proc/self"], 1);
+    assert!(text.contains("/proc/self"), "{text}");
+}
+
+#[test]
+fn a_misspelt_paper_is_wrong_usage_and_the_nearest_is_named() {
+    let text = refused(&["reproduce", "fujdiak2014"], 2);
+    assert!(text.contains("there is no paper 'fujdiak2014'; did you mean fujdiak2015"), "{text}");
+}
+
+/// The page has published and our figures of the rows that standard output has; nothing but the
+/// page is left in its folder. A second run replaces it.
+#[test]
+fn report_has_the_figures_of_the_rows() {
+    let folder = folder("report");
+    let file = folder.join("fujdiak2015.html");
+    fs::write(&file, "an earlier page").expect("target/ can be written");
+    let path = file.display().to_string();
+    let output = wattseal(&["reproduce", "fujdiak2015", "--format", "csv", "--report", &path]);
+    let remark = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && remark.contains(&path), "{remark}");
+    assert!(stdout(&output).starts_with(HEADER));
+    let html = fs::read_to_string(&file).expect("a page");
+    assert!(html.ends_with("</html>") && !html.contains("Incomplete."));
+    for part in
+        ["<td class=\"published first\"", "8,000", "7,288", "0.91", "clang ", "targets/msp430f5438a.toml"]
+    {
+        assert!(html.contains(part), "{part} is missing");
+    }
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+}
+
+#[test]
+fn report_in_an_impossible_place_fails_before_the_work() {
+    let folder = folder("report places");
+    let file = folder.join("a file");
+    fs::write(&file, "").expect("target/ can be written");
+    let below = file.join("page.html").display().to_string();
+    let file = file.display().to_string();
+    let folder = folder.display().to_string();
+    for (paper, place, code, said) in [
+        ("fujdiak2015", folder.as_str(), 2, "is a folder"),
+        ("fujdiak2015", "/dev/full", 2, "no file for a page"),
+        ("fujdiak2015", &below, 1, "check the path"),
+        ("fujdiak2015", "/proc/self/page.html", 1, "/proc/self"),
+        ("all", &file, 1, "a file"),
+        ("all", "/proc/self", 1, "/proc/self"),
+    ] {
+        let text = refused(&["reproduce", paper, "--report", place], code);
+        assert!(text.contains(said), "{place}: {text}");
+    }
+}
+
+#[test]
+fn papers_tables_are_latex_and_markdown() {
+    let latex = wattseal(&["reproduce", "fujdiak2015", "--format", "latex"]);
+    assert!(latex.status.success() && stdout(&latex).contains("\\begin{tabular}"), "{}", stdout(&latex));
+    let markdown = wattseal(&["reproduce", "fujdiak2015", "--format", "markdown"]);
+    let text = stdout(&markdown);
+    assert!(markdown.status.success() && text.contains("\n| row | optimised, cycles"), "{text}");
+}
