@@ -201,8 +201,9 @@ pub(crate) struct CoreDataflow {
     pub locations_are_bytes: bool,
     /// Instructions lie at multiples of as many bytes, as a power of two.
     pub alignment: u8,
-    /// Number of register banks; more than one lie below address 0x1000000.
+    /// Number of register banks. With more than one, no instruction lies above 0xffffff.
     pub banks: u8,
+    /// Selected register bank.
     pub bank: u8,
     /// Registers of the core that have addresses, a byte each.
     pub mapped: Vec<(u32, Locations)>,

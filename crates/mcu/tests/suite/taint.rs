@@ -1,7 +1,7 @@
 //! Taint tracking on random programs.
 //!
-//! What differs between two runs whose labelled data differ has a label, or a leak was reported
-//! before.
+//! Two runs have different labelled data. Every difference between them has a label, or a leak was
+//! reported before.
 
 mod avr;
 mod cortex_m;
