@@ -37,6 +37,7 @@ const MOD: u32 = 3;
 const END: u32 = 0x20;
 /// UCSCTL0 to UCSCTL8 after power-up, and the bits that can be written; the others stay.
 const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x0707];
+const MASKS: [u32; 9] = [0x1ff8, 0x71, 0x73ff, 0x77, 0x777, 0x7777, 0xd1ff, 0x70f, 0x70f];
 /// UCSCTL4.SELx; all above are DCOCLKDIV, also where XT2CLK is meant, because there is no crystal
 /// at XT2.
 const XT1CLK: u32 = 0;
