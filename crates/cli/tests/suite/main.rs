@@ -20,6 +20,7 @@ mod launcher;
 mod pages;
 mod plan;
 mod post_quantum;
+mod release;
 mod run;
 mod tidy;
 mod tiers;
