@@ -326,7 +326,7 @@ export class Mock {
     const key = `${method} ${room}${id === '' ? '' : '/:'}${rest === '' ? '' : `/${rest}`}${last === '' ? '' : '/:'}`;
     const limit = Number(args.get('limit') ?? 1000);
     const before = Number(args.get('before') ?? Infinity);
-    if (key === 'GET health') return { status: 'ok', version: '0.1.0' };
+    if (key === 'GET health') return { status: 'ok', version: '0.2.0' };
     if (key === 'POST session') {
       const secret = String(body?.['token']);
       const found = this.secrets?.get(secret);

@@ -21,6 +21,7 @@ mod pages;
 mod plan;
 mod post_quantum;
 mod reproduce;
+mod release;
 mod run;
 mod tidy;
 mod tiers;

@@ -17,7 +17,7 @@ pub(super) struct Health {
     /// Why, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    #[schema(example = "0.1.0")]
+    #[schema(example = "0.2.0")]
     version: &'static str,
 }
 
