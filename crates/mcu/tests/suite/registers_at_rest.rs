@@ -1,11 +1,14 @@
-//! A register that is read after a reset and written back as it was read stops no program, whether the peripheral has it or not.
+//! A register that is read after a reset and written back as it was read stops no program, whether
+//! the peripheral has it or not.
 //!
-//! Manuals call an unused place of a block "reserved" or "read as zero": drivers for a whole family read and write those, too.
+//! Manuals call an unused place of a block "reserved" or "read as zero": drivers for a whole family
+//! read and write those, too.
 
 use mcu::{Part, PeripheralBus, peripherals::new_peripheral};
 use std::path::Path;
 
-/// The registers of a model's family: offsets in bytes from and to, and how far one is from the next.
+/// The registers of a model's family: offsets in bytes from and to, and how far one is from the
+/// next.
 struct Map {
     model: &'static str,
     registers: &'static [(u32, u32)],
@@ -13,8 +16,9 @@ struct Map {
 }
 
 /// The unions of the families' register maps, without what cannot be read without an effect.
-const MAPS: [Map; 6] = [
-    // RM0090, tables of the register maps of sections 17 to 20: CR1 to BDTR, DCR, OR. DMAR reads what DCR points to.
+const MAPS: [Map; 4] = [
+    // RM0090, tables of the register maps of sections 17 to 20: CR1 to BDTR, DCR, OR. DMAR reads
+    // what DCR points to.
     Map { model: "stm32-timer", registers: &[(0x00, 0x48), (0x50, 0x50)], step: 4 },
     // nRF52840 PS, TIMER: tasks, events, SHORTS, INTENSET, INTENCLR, MODE, BITMODE, PRESCALER, CC.
     Map {
@@ -31,7 +35,8 @@ const MAPS: [Map; 6] = [
         ],
         step: 4,
     },
-    // nRF52840 PS, RTC: tasks, events, INTENSET, INTENCLR, EVTEN, EVTENSET, EVTENCLR, PRESCALER, CC.
+    // nRF52840 PS, RTC: tasks, events, INTENSET, INTENCLR, EVTEN, EVTENSET, EVTENCLR, PRESCALER,
+    // CC.
     Map {
         model: "nrf-rtc",
         registers: &[
@@ -45,25 +50,8 @@ const MAPS: [Map; 6] = [
         ],
         step: 4,
     },
-    // nRF52840 PS, CLOCK and POWER: tasks of both, events, INTENSET, INTENCLR, RESETREAS, POFCON, GPREGRET, DCDCEN, LFCLKSRC.
-    Map {
-        model: "nrf-clock",
-        registers: &[
-            (0x000, 0x014),
-            (0x078, 0x07c),
-            (0x100, 0x104),
-            (0x304, 0x308),
-            (0x400, 0x400),
-            (0x510, 0x510),
-            (0x51c, 0x520),
-            (0x518, 0x518),
-            (0x578, 0x578),
-        ],
-        step: 4,
-    },
-    // DS40001882F, register summary of the PM, with its reserved places.
-    Map { model: "samd21-system", registers: &[(0x00, 0x3f)], step: 1 },
-    // DS40001882F, table 30-4 and the summaries of 8, 16 and 32 bits: CTRLA to DBGCTRL, EVCTRL, INTENCLR to STATUS, COUNT, CC.
+    // DS40001882F, table 30-4 and the summaries of 8, 16 and 32 bits: CTRLA to DBGCTRL, EVCTRL,
+    // INTENCLR to STATUS, COUNT, CC.
     Map {
         model: "samd21-timer",
         registers: &[(0x00, 0x00), (0x04, 0x06), (0x08, 0x08), (0x0a, 0x0f)],
