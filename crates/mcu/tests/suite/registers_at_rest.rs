@@ -16,7 +16,7 @@ struct Map {
 }
 
 /// The unions of the families' register maps, without what cannot be read without an effect.
-const MAPS: [Map; 6] = [
+const MAPS: [Map; 4] = [
     // RM0090, tables of the register maps of sections 17 to 20: CR1 to BDTR, DCR, OR. DMAR reads
     // what DCR points to.
     Map { model: "stm32-timer", registers: &[(0x00, 0x48), (0x50, 0x50)], step: 4 },
@@ -50,25 +50,6 @@ const MAPS: [Map; 6] = [
         ],
         step: 4,
     },
-    // nRF52840 PS, CLOCK and POWER: tasks of both, events, INTENSET, INTENCLR, RESETREAS, POFCON,
-    // GPREGRET, DCDCEN, LFCLKSRC.
-    Map {
-        model: "nrf-clock",
-        registers: &[
-            (0x000, 0x014),
-            (0x078, 0x07c),
-            (0x100, 0x104),
-            (0x304, 0x308),
-            (0x400, 0x400),
-            (0x510, 0x510),
-            (0x51c, 0x520),
-            (0x518, 0x518),
-            (0x578, 0x578),
-        ],
-        step: 4,
-    },
-    // DS40001882F, register summary of the PM, with its reserved places.
-    Map { model: "samd21-system", registers: &[(0x00, 0x3f)], step: 1 },
     // DS40001882F, table 30-4 and the summaries of 8, 16 and 32 bits: CTRLA to DBGCTRL, EVCTRL,
     // INTENCLR to STATUS, COUNT, CC.
     Map {

@@ -359,7 +359,7 @@ impl FlashL4 {
                 if self.busy_until.is_some() {
                     return Err("an option register is written while BSY is set: not modelled".into());
                 }
-                if self.control & OPTLOCK == 0 {
+                if self.control & OPTLOCK == 0 || OptionWords::is_fixed(register) {
                     self.options.write(register, merge(old))?;
                 }
             }

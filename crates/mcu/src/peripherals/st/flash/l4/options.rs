@@ -73,6 +73,11 @@ impl OptionWords {
         OFFSETS.iter().position(|known| *known == offset)
     }
 
+    /// True for a register that cannot be written here: PCROP.
+    pub fn is_fixed(offset: u32) -> bool {
+        Self::index(offset).is_none()
+    }
+
     /// The register at an offset, if it is one of these.
     pub fn register(&self, offset: u32) -> Option<u32> {
         let pcrop = PCROP.iter().find(|(known, _)| *known == offset).map(|(_, value)| *value);
