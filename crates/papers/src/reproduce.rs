@@ -57,8 +57,8 @@ pub struct PaperRow {
     pub compiler: Option<String>,
     /// Version of the program that reproduced the paper.
     pub version: String,
-    /// Commit of its source tree, with `-dirty` where a file of it differs; `unknown` where there is
-    /// no repository.
+    /// Commit of its source tree, with `-dirty` where a file of it differs; `unknown` where there
+    /// is no repository.
     pub commit: String,
 }
 
@@ -203,7 +203,7 @@ pub fn run_to_interruption(
         charts,
         claims,
         wrong,
-        provenance: Provenance::of(workspace, paper.runs, &measured)?,
+        provenance: Provenance::of(workspace, measured.origin, paper.runs, &measured.compilers)?,
         is_interrupted: is_interrupted || measured.is_interrupted,
     })
 }
