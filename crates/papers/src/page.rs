@@ -114,7 +114,7 @@ pub fn index(papers: &[Entry], wanted: usize) -> String {
             }
             p { "Cells with a published figure by ours beside it, and claims of the text by their verdict." }
             div.box role="region" aria-label="Papers" tabindex="0" {
-                table {
+                table.index {
                     caption { "Papers" }
                     thead {
                         tr {
@@ -149,7 +149,7 @@ fn row_of(paper: &Entry) -> Markup {
         tr {
             th scope="row" {
                 a href=(file_name(&paper.id)) { (paper.id) } br;
-                (paper.title) ". " (paper.published_in)
+                span.aside { (paper.title) ". " span.authors { (paper.published_in) } }
                 @if paper.is_interrupted { " " strong { "(incomplete)" } }
             }
             @for (index, count) in counts.iter().enumerate() { td.first[index == 0] { (count) } }
