@@ -49,6 +49,10 @@ pub struct PaperRow {
     /// The same, each remark for itself.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// True for a cost, of which less is better: cycles, bytes, times, energies; not for
+    /// deviations, shares, voltages and clocks.
+    #[serde(skip)]
+    pub is_cost: bool,
     /// The figure that the paper's own code gives on our model, where it was measured.
     pub corroboration: Option<f64>,
     /// That code and its build.
