@@ -133,7 +133,7 @@ fn latex_check_finds_what_is_wrong() {
 }
 
 #[test]
-fn markdown_rows_of_every_paper_have_as_many_cells_as_their_head() {
+fn markdown_rows_have_as_many_cells_as_their_head() {
     for outcome in papers() {
         let text = written(&outcome, PaperFormat::Markdown);
         let lines: Vec<&str> = text.lines().collect();
