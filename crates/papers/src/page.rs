@@ -114,7 +114,7 @@ pub fn index(papers: &[Entry], wanted: usize) -> String {
             }
             p { "Cells with a published figure by ours beside it, and claims of the text by their verdict." }
             div.box role="region" aria-label="Papers" tabindex="0" {
-                table {
+                table.index {
                     caption { "Papers" }
                     thead {
                         tr {
@@ -149,7 +149,7 @@ fn row_of(paper: &Entry) -> Markup {
         tr {
             th scope="row" {
                 a href=(file_name(&paper.id)) { (paper.id) } br;
-                (paper.title) ". " (paper.published_in)
+                span.aside { (paper.title) ". " span.authors { (paper.published_in) } }
                 @if paper.is_interrupted { " " strong { "(incomplete)" } }
             }
             @for (index, count) in counts.iter().enumerate() { td.first[index == 0] { (count) } }
@@ -194,8 +194,8 @@ fn explanation() -> Markup {
     html! {
         p.aside {
             "Less is better for cycles, bytes, times, powers and energies: better is more than 10 % below the \
-             published figure, worse is more than 10 % above it. Shares, clocks, voltages and numbers of \
-             things that are off by more are \u{201c}otherwise different\u{201d}. Derived and quoted figures \
+             published figure, worse is more than 10 % above it. Deviations, shares, clocks and voltages \
+             that are off by more are \u{201c}otherwise different\u{201d}. Derived and quoted figures \
              reproduce nothing. The ratio is ours over the published figure."
         }
     }
@@ -316,8 +316,15 @@ fn made_with(grid: &Grid) -> String {
     };
     grid.cells().for_each(|row| add(row.compiler.clone()));
     grid.cells().for_each(|row| add(row.seed.map(|seed| format!("seed {seed}"))));
-    let bounds = grid.cells().filter_map(|row| row.accuracy);
-    bounds.for_each(|bound| add(Some(format!("accuracy of cycles: {bound}"))));
+    let mut bounds: Vec<String> = Vec::new();
+    for bound in grid.cells().filter_map(|row| row.accuracy).map(|bound| bound.to_string()) {
+        if !bounds.contains(&bound) {
+            bounds.push(bound);
+        }
+    }
+    if !bounds.is_empty() {
+        parts.push(format!("accuracy of cycles: {}", bounds.join(", ")));
+    }
     if parts.is_empty() { parts.concat() } else { format!(" \u{b7} {}", parts.join(" \u{b7} ")) }
 }
 

@@ -49,6 +49,10 @@ pub struct PaperRow {
     /// The same, each remark for itself.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// True for a cost, of which less is better: cycles, bytes, times, energies; not for
+    /// deviations, shares, voltages and clocks.
+    #[serde(skip)]
+    pub is_cost: bool,
     /// The figure that the paper's own code gives on our model, where it was measured.
     pub corroboration: Option<f64>,
     /// That code and its build.
@@ -57,8 +61,8 @@ pub struct PaperRow {
     pub compiler: Option<String>,
     /// Version of the program that reproduced the paper.
     pub version: String,
-    /// Commit of its source tree, with `-dirty` where a file of it differs; `unknown` where there is
-    /// no repository.
+    /// Commit of its source tree, with `-dirty` where a file of it differs; `unknown` where there
+    /// is no repository.
     pub commit: String,
 }
 
@@ -203,7 +207,7 @@ pub fn run_to_interruption(
         charts,
         claims,
         wrong,
-        provenance: Provenance::of(workspace, paper.runs, &measured)?,
+        provenance: Provenance::of(workspace, measured.origin, paper.runs, &measured.compilers)?,
         is_interrupted: is_interrupted || measured.is_interrupted,
     })
 }

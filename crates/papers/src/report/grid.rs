@@ -42,7 +42,7 @@ pub(crate) struct Cell<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Figure {
     Published,
-    /// What the paper's own code gives.
+    /// Figure of the paper's own code on our models.
     Corroboration,
     Ours,
     Ratio,

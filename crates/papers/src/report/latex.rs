@@ -11,8 +11,8 @@ const TEXT_PT: f64 = 345.0;
 const LETTER_PT: f64 = 4.3;
 /// Space at both sides of a column, in points.
 const GAP_PT: f64 = 6.0;
-/// Height of a line of `\footnotesize`, in points.
-const LINE_PT: f64 = 9.5;
+/// Height of a table's line of `\footnotesize`, in points.
+const LINE_PT: f64 = 10.9;
 /// Height of a float beneath its caption, in points: a page of `article` has 550.
 const FLOAT_PT: f64 = 460.0;
 /// Width of the rows' headings, in points.
@@ -68,7 +68,8 @@ fn begin(grid: &Grid, is_continued: bool) -> String {
         false => format!("\\caption[{title}]{{{}}}", noted(&title, &grid.on_all)),
     };
     format!(
-        "\\begin{{table}}[htbp]\n\\centering\n{caption}\n\\footnotesize\n\\setlength{{\\tabcolsep}}{{3pt}}\n"
+        "\\begin{{table}}[htbp]\n\\centering\n{caption}\n\\footnotesize\n\\setlength{{\\tabcolsep}}{{3pt}}\n\
+         \\renewcommand{{\\arraystretch}}{{1.15}}\n"
     )
 }
 

@@ -140,6 +140,7 @@ pub(super) mod tests {
             seed: None,
             note: String::new(),
             notes: Vec::new(),
+            is_cost: true,
             compiler: None,
             version: String::new(),
             commit: String::new(),

@@ -11,7 +11,7 @@ pub(crate) struct Tally {
     pub(crate) better: usize,
     /// Ours is higher, and less of it is better.
     pub(crate) worse: usize,
-    /// Ours is lower; neither is better: shares, voltages, clocks.
+    /// Ours is lower; neither is better: deviations, shares, voltages, clocks.
     pub(crate) other_lower: usize,
     /// Ours is higher; neither is better.
     pub(crate) other_higher: usize,
@@ -26,7 +26,7 @@ impl Tally {
         let mut tally = Tally::default();
         for row in rows.iter().filter(|row| row.published.is_some()) {
             *match (row.ratio, row.kind) {
-                (Some(ratio), Some(kind)) if kind.reproduces() => match (ratio, is_cost(&row.unit)) {
+                (Some(ratio), Some(kind)) if kind.reproduces() => match (ratio, row.is_cost) {
                     (0.9..=1.1, _) => &mut tally.within,
                     (..0.9, true) => &mut tally.better,
                     (..0.9, false) => &mut tally.other_lower,
@@ -58,14 +58,6 @@ impl Tally {
     }
 }
 
-/// Returns true for the unit of a cost, of which less is better.
-fn is_cost(unit: &str) -> bool {
-    FREE_UNITS.iter().all(|free| *free != unit)
-}
-
-/// Units of what is no cost: pure numbers, shares, clocks, voltages, lengths of keys.
-const FREE_UNITS: [&str; 6] = ["1", "%", "MHz", "Hz", "V", "bit"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,16 +67,16 @@ mod tests {
     #[test]
     fn derived_figures_count_as_no_reproduction() {
         let rows = [
-            (Some(1.05), Some(FigureKind::Measured), "cycles"),
-            (Some(0.5), Some(FigureKind::Modelled), "mJ"),
-            (Some(0.5), Some(FigureKind::Modelled), "V"),
-            (Some(1.0), Some(FigureKind::Derived), "mJ"),
-            (None, None, "mJ"),
+            (Some(1.05), Some(FigureKind::Measured), true),
+            (Some(0.5), Some(FigureKind::Modelled), true),
+            (Some(0.5), Some(FigureKind::Modelled), false),
+            (Some(1.0), Some(FigureKind::Derived), true),
+            (None, None, true),
         ];
-        let rows = rows.map(|(ratio, kind, unit)| PaperRow {
+        let rows = rows.map(|(ratio, kind, is_cost)| PaperRow {
             ratio,
             kind,
-            unit: unit.into(),
+            is_cost,
             ..cell("", "", Some(1.0), None)
         });
         let tally = Tally::of(&rows);

@@ -80,10 +80,36 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         seed: reproduces.then_some(seed),
         note: notes.join(" "),
         notes,
+        is_cost: line.over.is_none() && column.unit != "%" && column.what.is_some_and(is_cost),
         compiler: compiler.filter(|_| reproduces),
         version: all.origin.version.clone(),
         commit: all.origin.commit.clone(),
     }
+}
+
+/// Returns true for a figure of which less is better.
+fn is_cost(what: What) -> bool {
+    !matches!(
+        what,
+        What::Deviation
+            | What::Error
+            | What::EnergyDeviation
+            | What::EnergyError
+            | What::LeastClock
+            | What::AirShare
+            | What::MeterPart
+            | What::MeterShunt
+            | What::MeterError
+            | What::MeterSaturated
+            | What::MeterSupply
+            | What::Voltage
+            | What::Output
+            | What::Executions
+            | What::Copies
+            | What::PreparingDeviation
+            | What::UnpackingDeviation
+            | What::RoundTripDeviation
+    )
 }
 
 /// Measured over published, where there are both and the latter is not nothing.

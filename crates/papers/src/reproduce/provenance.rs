@@ -1,8 +1,8 @@
 //! The origin of a paper's figures: program, source tree, targets, compilers, date.
 
-use super::runs::Measured;
 use lab::LabError;
 use lab::target::Workspace;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,8 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Origin {
     /// The program's version.
     pub version: String,
-    /// Commit of the source tree, with `-dirty` where a file of it differs; `unknown` where there is
-    /// no repository.
+    /// Commit of the source tree, with `-dirty` where a file of it differs; `unknown` where there
+    /// is no repository.
     pub commit: String,
 }
 
@@ -50,16 +50,21 @@ impl Origin {
 }
 
 impl Provenance {
-    pub(super) fn of(workspace: &Workspace, runs: u32, measured: &Measured) -> Result<Provenance, LabError> {
+    pub(super) fn of(
+        workspace: &Workspace,
+        origin: Origin,
+        runs: u32,
+        compilers: &BTreeMap<String, String>,
+    ) -> Result<Provenance, LabError> {
         let target = |(name, compiler): (&String, &String)| {
             let file = workspace.target(name)?.file();
             Ok(TargetOrigin { name: name.clone(), file, compiler: compiler.clone() })
         };
         Ok(Provenance {
-            origin: measured.origin.clone(),
+            origin,
             date: today(),
             runs,
-            targets: measured.compilers.iter().map(target).collect::<Result<_, LabError>>()?,
+            targets: compilers.iter().map(target).collect::<Result<_, LabError>>()?,
         })
     }
 }

@@ -133,7 +133,7 @@ fn latex_check_finds_what_is_wrong() {
 }
 
 #[test]
-fn markdown_rows_of_every_paper_have_as_many_cells_as_their_head() {
+fn markdown_rows_have_as_many_cells_as_their_head() {
     for outcome in papers() {
         let text = written(&outcome, PaperFormat::Markdown);
         let lines: Vec<&str> = text.lines().collect();
@@ -170,7 +170,8 @@ fn check_page(html: &str) -> String {
             for value in tag.split(&format!(" {attribute}=\"")).skip(1) {
                 let value = value.split('"').next().unwrap_or_default();
                 let is_link = name == "a" && attribute == "href";
-                let is_inside = value.starts_with('#') || value == "index.html";
+                let is_page = value.ends_with(".html") && !value.contains([':', '/']);
+                let is_inside = value.starts_with('#') || is_page;
                 assert!(is_link && (is_inside || value.starts_with("https://doi.org/")), "{tag}");
             }
         }
@@ -229,6 +230,25 @@ fn page_of_every_paper_is_whole_and_asks_for_nothing() {
         assert_eq!(html.matches("<svg ").count(), charts, "{}", outcome.id);
         assert_eq!(html.matches(" id=\"cell-").count(), outcome.rows.len(), "{}", outcome.id);
     }
+}
+
+#[test]
+fn index_has_a_row_for_each_paper_and_says_what_is_missing() {
+    let papers = papers();
+    let entries: Vec<page::Entry> = papers.iter().map(page::Entry::of).collect();
+    let html = page::index(&entries, papers.len());
+    let text = check_page(&html);
+    assert!(text.contains(&format!("0 of {} papers", papers.len())), "{text}");
+    for outcome in &papers {
+        let link = format!("<a href=\"{0}.html\">{0}</a>", outcome.id);
+        assert!(html.contains(&link) && text.contains(&outcome.title), "{link}");
+    }
+    let whole: Vec<page::Entry> = papers
+        .into_iter()
+        .map(|outcome| page::Entry::of(&Reproduction { is_interrupted: false, ..outcome }))
+        .collect();
+    assert!(!page::index(&whole, whole.len()).contains("Incomplete."));
+    assert!(page::index(&whole, whole.len() + 1).contains("Incomplete."));
 }
 
 #[test]
