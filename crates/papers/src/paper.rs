@@ -209,7 +209,7 @@ pub struct Line {
     /// Figures of the paper's own code on our models, by column.
     #[serde(default)]
     pub corroboration: BTreeMap<String, Corroboration>,
-    /// Columns whose published figure is computed from others of the paper, which does not print it.
+    /// Columns whose published figure is computed from others of the paper. It does not print it.
     #[serde(default)]
     pub computed: Vec<String>,
     /// Columns in which the row has no figure, published or ours.

@@ -1,4 +1,4 @@
-//! The claims of the papers: each refers to cells that exist, and states the verdict that they show.
+//! Claims of the papers. Each refers to cells that exist, and states the verdict that they show.
 
 use lab::target::Workspace;
 use papers::claim::Verdict;

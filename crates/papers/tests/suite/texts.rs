@@ -75,7 +75,7 @@ fn table_with_published_figures_says_its_place() {
         for table in &paper.table {
             let mut published = table.rows.iter().flat_map(|line| &line.published);
             let has = published.any(|figure| !figure.is_nan());
-            // Without a place none of them is printed, and the table's or its columns' notes say so.
+            // Without a place none of them is printed, and notes of table or columns say so.
             let noted = table.columns.iter().map(|column| &column.note).chain([&table.note]);
             let derived = noted.into_iter().any(|note| note.starts_with("Published is"));
             assert!(!has || !table.at.is_empty() || derived, "{}, {}: where?", paper.id, table.name);
