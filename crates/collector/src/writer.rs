@@ -2,7 +2,7 @@
 //! one.
 //!
 //! There is one for all partitions, each of which has a session of its own, which comes and goes. A
-//! session's writes are of an era. After a transaction that failed, what the session gave before it
+//! session's writes have a commit generation. After a transaction that failed, what the session gave before it
 //! knew of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
@@ -69,7 +69,7 @@ pub(crate) struct SessionJob {
 }
 
 enum To<T> {
-    /// A partition's session: what it goes on with for each write, and in which era it gave them.
+    /// A partition's session: what it goes on with for each write, and the generation of these.
     Session { partition: Partition, commit_generation: u64, after: Vec<T> },
     /// A partition is taken under a lease; who hears of it.
     Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
@@ -88,7 +88,7 @@ enum To<T> {
 pub(crate) enum Done<T> {
     /// They are durable.
     Written(Vec<(T, Written)>),
-    /// They are not; what is given from now on is of this era.
+    /// They are not; what is given from now on has this generation.
     Failed {
         /// The submissions to go on with.
         after: Vec<T>,
@@ -227,7 +227,7 @@ impl<T: Send + 'static> Jobs<T> {
     }
 
     /// A partition has a session now, which hears of its writes by what this returns; the first one
-    /// hears what is of no session, too. issued: what was sent with the network's keys; it is
+    /// hears what is of no session, too. counter_floor: what was sent with the network's keys. It is
     /// written before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();

@@ -50,7 +50,7 @@ impl Images {
         Images { reader: None, asked: OnceLock::new() }
     }
 
-    /// Asks; what is found goes to the link. Where nobody answers, as while the system gives no
+    /// Asks; what is found goes to the session. Where nobody answers, as while the system gives no
     /// thread, it is asked again.
     pub(super) fn ask(&self, wanted: Wanted, to: &Sender<Found>) {
         let asked = self.asked.get_or_init(|| {

@@ -326,7 +326,7 @@ mod tests {
             self.asked.try_recv().ok()
         }
 
-        /// Steps the link at this time after the beginning.
+        /// Steps the session at this time after the beginning.
         fn at(&mut self, since: Duration) -> Option<KeyJob> {
             simulated::set(self.began + since, 1_800_000_000_000 + since.as_millis() as i64);
             self.step()

@@ -10,10 +10,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::meter::{Command, QueuedCommand};
 
 /// The commands that a user gives.
-pub(crate) const GIVEN: [&str; 7] =
+const GIVEN: [&str; 7] =
     ["configure", "calibrate", "register", SET_TIME, "read-status", "reboot", "renew-key"];
 
 const SET_TIME: &str = "set-time";
+
+/// Returns true for a command that a user may give. The collector gives the others itself.
+pub(crate) fn is_given(command: &QueuedCommand) -> bool {
+    let is_own = matches!(
+        command,
+        QueuedCommand::ReadClock
+            | QueuedCommand::Command(Command::SetTime { .. } | Command::UpdateFirmware { .. })
+    );
+    !is_own
+}
 
 pub(crate) fn serialize<S: Serializer>(command: &QueuedCommand, serializer: S) -> Result<S::Ok, S::Error> {
     match command {

@@ -1,5 +1,6 @@
 //! The handle of the sessions, one session for each partition: requests and their answers.
 
+use super::command_by_name;
 use super::error::RequestError;
 use super::outlets::{Outlets, Shared};
 use super::receipt::QueuedPacket;
@@ -204,6 +205,10 @@ impl MetersHandle {
         by: &str,
     ) -> Result<i64, RequestError> {
         let (request, by) = (command.into(), by.to_owned());
+        // Another process is asked by the command's name, which leaves out what no user gives.
+        if !command_by_name::is_given(&request) {
+            return Err(RequestError::OutOfRange);
+        }
         self.ask(meter, Question::Command { request, by }).await
     }
 

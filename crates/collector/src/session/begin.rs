@@ -82,8 +82,8 @@ pub(crate) struct Parts {
 
 impl Beginning {
     /// files: the keys of the partition's meters. commit: writes, and returns when that is durable.
-    /// issued: what was sent with these, which the database need not know: numbers of commands go
-    /// on above it. A meter whose keys and stored state do not fit is left out, and the log says
+    /// counter_floor: the numbers that were sent with these keys, which the database need not know.
+    /// Numbers of commands go on above it. A meter whose keys and stored state do not fit is left out, and the log says
     /// so; all others work.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Step 3: AES is opened here; messages with curves go to the verifiers, which are threads.
+//! Step 3: messages with curves go to the verifiers, which are threads. The session opens AES at
+//! once.
 
 use super::receive::Origin;
 use crate::meters::PartitionState;

@@ -255,7 +255,7 @@ impl Task {
         }
     }
 
-    /// `Sessions::begin_with`: what is stored was read.
+    /// `Sessions::begin`, once the stored state was read.
     pub(super) fn read(
         &mut self,
         (common, handle, jobs): (&Common, &MetersHandle, &Arc<Jobs<Submission>>),

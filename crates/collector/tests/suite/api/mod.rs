@@ -1,4 +1,4 @@
-//! The API over a whole service: a database, keys, the link; meters are played, gateways are not
+//! The API over a whole service: a database, keys, sessions; meters are played, gateways are not
 //! needed.
 
 mod authorisation;

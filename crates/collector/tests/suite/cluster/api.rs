@@ -203,7 +203,7 @@ fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
     let path = format!("/meters/{meter}/commands/{}", given["id"]);
     let (status, withdrawn) = of_one.ask("DELETE", &path, "");
     assert_eq!((status, &withdrawn["state"]), (200, &json!("withdrawn")), "{withdrawn}");
-    // A refusal of the link is that of `collect`.
+    // A refusal of the session is that of `collect`.
     let body = r#"{"command":{"register":{"meter":1,"address":3,"collector_address":15}}}"#;
     let taken = [1u16, 2, 3, 4, 5, 6].map(|name| body.replace(":1,", &format!(":{name},")));
     let refused = taken.iter().map(|body| of_api.ask("POST", &format!("/meters/{meter}/commands"), body));

@@ -31,7 +31,7 @@ fn assert_there(path: &Path, last: u32) {
     }
 }
 
-/// Commits until it is taken, as the link does. Returns what it was refused with meanwhile.
+/// Commits until it is taken, as a session does. Returns what it was refused with meanwhile.
 fn commit_until_taken(store: &mut Store, n: u32) -> Vec<StoreError> {
     let mut errors = Vec::new();
     loop {

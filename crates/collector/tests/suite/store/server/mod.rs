@@ -32,7 +32,7 @@ fn refused(url: &str) -> StoreError {
     Store::open(place(url), &Options::default()).err().expect("it is refused")
 }
 
-/// Commits until it is taken, as the link does. Returns what it was refused with meanwhile, and
+/// Commits until it is taken, as a session does. Returns what it was refused with meanwhile, and
 /// what came of it.
 fn commit_until_taken(store: &mut Store, n: u32) -> (Vec<StoreError>, Vec<Written>) {
     let (mut errors, until) = (Vec::new(), Instant::now() + Duration::from_secs(120));
