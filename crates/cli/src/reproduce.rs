@@ -1,11 +1,11 @@
 //! `reproduce`.
 
-use crate::{CacheArgs, Interruptible, interruption, write_row};
+use crate::{CacheArgs, Interruptible, interruption};
 use clap::Args;
 use lab::LabError;
 use lab::delivery::{Deliveries, KeptDeliveries};
 use lab::target::Workspace;
-use output::{Answer, Bar, PaperFormat};
+use output::{Answer, Bar, PaperFormat, Written};
 use papers::files::{ChartFolder, ReportPlace};
 use papers::paper::Paper;
 use papers::report::{Layout, PaperWriter};
@@ -56,6 +56,8 @@ impl ReproduceArgs {
 struct Outlets {
     charts: Option<ChartFolder>,
     report: Option<ReportPlace>,
+    /// True once the report has a paper.
+    is_reported: bool,
 }
 
 impl Outlets {
@@ -63,21 +65,28 @@ impl Outlets {
     fn write(&mut self, outcome: &Reproduction) -> Vec<String> {
         let charts = self.charts.as_mut().map(|charts| charts.write(outcome));
         let report = self.report.as_mut().map(|report| report.write(outcome));
+        self.is_reported |= matches!(report, Some(Ok(())));
         let errors = [charts, report].into_iter().flatten().filter_map(Result::err);
         errors.map(|error| format!("wattseal: {error}")).collect()
     }
 
-    /// Their places, as sentences.
+    /// True if there is one.
+    fn is_any(&self) -> bool {
+        self.charts.is_some() || self.report.is_some()
+    }
+
+    /// The places that were written, as sentences.
     fn summaries(&self) -> impl Iterator<Item = String> {
         let charts = self.charts.as_ref().map(ChartFolder::summary);
-        charts.into_iter().chain(self.report.as_ref().map(ReportPlace::summary))
+        let report = self.report.as_ref().filter(|_| self.is_reported);
+        charts.into_iter().chain(report.map(ReportPlace::summary))
     }
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let papers = Paper::named(workspace, &args.paper)?;
     let charts = args.plots.as_deref().map(ChartFolder::make).transpose()?;
-    let mut outlets = Outlets { charts, report: args.report_place(papers.len())? };
+    let mut outlets = Outlets { charts, report: args.report_place(papers.len())?, is_reported: false };
     let bar = Bar::new();
     let interrupted = interruption()?;
     let watched = Interruptible { bar: &bar, interrupted: &interrupted };
@@ -87,34 +96,36 @@ pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer,
         true => &sim::link::LinkBenchmark,
         false => &KeptDeliveries(&sim::link::LinkBenchmark),
     };
-    let (mut remarks, mut success, mut failed) = (Vec::new(), true, None);
+    let (mut remarks, mut success, mut is_read) = (Vec::new(), true, true);
     for (done, paper) in papers.iter().enumerate() {
         let outcome = match reproduce::run_to_interruption(workspace, paper, deliveries, &watched) {
-            Ok(outcome) if outcome.is_interrupted => {
+            Ok(outcome) if !outcome.is_interrupted => outcome,
+            ended => {
+                // The papers that are there, and what was wrong in them, whatever ended the run.
+                let error = match ended {
+                    Ok(outcome) => unfinished(&outcome, papers.len() - done, papers.len(), &mut outlets),
+                    Err(error) => error,
+                };
                 output::write(&writer.end())?;
-                let rest = papers.len() - done;
-                return Err(unfinished(&outcome, rest, papers.len(), &mut outlets));
-            }
-            Ok(outcome) => outcome,
-            Err(error) => {
-                // The papers that are there, whatever ended the run.
-                output::write(&writer.end())?;
+                remarks.iter().for_each(|remark| eprintln!("{remark}"));
                 return Err(error);
             }
         };
         success &= outcome.wrong.is_empty();
         remarks.extend(outcome.wrong.iter().cloned());
-        let text = writer.paper(&outcome).map_err(LabError::from);
-        if write_row(text, &bar, &mut failed).is_break() {
-            return failed
-                .map_or(Ok(Answer { data: String::new(), remark: remarks.join("\n"), success }), Err);
-        }
+        // Files first: a reader of standard output that has gone does not want them less.
         let errors = outlets.write(&outcome);
         success &= errors.is_empty();
         remarks.extend(errors);
+        let text = writer.paper(&outcome).map_err(LabError::from)?;
+        is_read = is_read && bar.aside(|| output::write(&text))? == Written::All;
+        if !is_read && !outlets.is_any() {
+            return Ok(Answer { data: String::new(), remark: remarks.join("\n"), success });
+        }
     }
     remarks.extend(outlets.summaries());
-    Ok(Answer { data: writer.end(), remark: remarks.join("\n"), success })
+    let data = if is_read { writer.end() } else { String::new() };
+    Ok(Answer { data, remark: remarks.join("\n"), success })
 }
 
 /// The end of an interrupted run. Its report keeps what was measured.

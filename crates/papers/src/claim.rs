@@ -41,6 +41,10 @@ pub enum Verdict {
     Depends,
     #[serde(rename = "cannot be tested")]
     CannotBeTested,
+    /// A run without a figure that the claim's conditions need; no file states it.
+    #[serde(rename = "not shown in this run", skip_deserializing)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    NotShown,
 }
 
 /// Condition on cells' figures.
@@ -56,7 +60,7 @@ pub enum Condition {
 }
 
 impl Verdict {
-    /// All verdicts, in the order in which they are counted.
+    /// The verdicts that a file can state, in the order in which they are counted.
     pub const ALL: [Verdict; 4] =
         [Verdict::Holds, Verdict::DoesNotHold, Verdict::Depends, Verdict::CannotBeTested];
 
@@ -68,6 +72,7 @@ impl Verdict {
             Verdict::DoesNotHold => "does not hold",
             Verdict::Depends => "depends",
             Verdict::CannotBeTested => "cannot be tested",
+            Verdict::NotShown => "not shown in this run",
         }
     }
 }
@@ -98,12 +103,17 @@ impl Condition {
 
 impl Claim {
     /// Adds the conditions' cells to those that the file names, and checks the claim. `has_cell`
-    /// tells whether the paper has a cell of that name.
+    /// tells whether the paper has a cell of that name, `has_text` whether it has sentences of its
+    /// own.
     ///
     /// # Errors
-    /// A sentence on a cell that the paper has not, a verdict without cells, or a condition that
-    /// cannot fail.
-    pub(crate) fn complete(&mut self, has_cell: impl Fn(&str) -> bool) -> Result<(), String> {
+    /// A sentence on a cell that the paper has not, a verdict without cells, a condition that
+    /// cannot fail, or a sentence made from the published figures that these same figures prove.
+    pub(crate) fn complete(
+        &mut self,
+        has_text: bool,
+        has_cell: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
         for cell in self.shows.iter().flat_map(Condition::cells) {
             if !self.cells.contains(cell) {
                 self.cells.push(cell.clone());
@@ -112,6 +122,9 @@ impl Claim {
         let place = format!("the claim '{}'", self.text);
         if let Some(cell) = self.cells.iter().find(|cell| !has_cell(cell)) {
             return Err(format!("{place}: there is no cell '{cell}'"));
+        }
+        if !has_text && self.by_published && self.verdict == Verdict::Holds {
+            return Err(format!("{place} is made from the published figures, which cannot prove it"));
         }
         match self.verdict {
             Verdict::CannotBeTested if !self.shows.is_empty() => {
@@ -147,8 +160,19 @@ impl Claim {
     }
 
     /// Returns the claim with the verdict of its cells, and a sentence if the file has another one.
-    /// `figure` returns the figure of a cell by its name.
-    pub(crate) fn judged(&self, figure: impl Fn(&str) -> Option<f64>) -> (Claim, Option<String>) {
+    /// `figure` returns the figure of a cell by its name. A cell without a figure is wrong, but in
+    /// an interrupted run.
+    pub(crate) fn judged(
+        &self,
+        figure: impl Fn(&str) -> Option<f64>,
+        is_interrupted: bool,
+    ) -> (Claim, Option<String>) {
+        let missing = self.shows.iter().flat_map(Condition::cells).find(|cell| figure(cell).is_none());
+        if let Some(cell) = missing {
+            let wrong = format!("the claim '{}' is not shown: the cell '{cell}' has no figure", self.text);
+            let claim = Claim { verdict: Verdict::NotShown, ..self.clone() };
+            return (claim, (!is_interrupted).then_some(wrong));
+        }
         let verdict = self.derived(figure).unwrap_or(self.verdict);
         let wrong = (verdict != self.verdict).then(|| {
             let (stated, derived) = (self.verdict.name(), verdict.name());
@@ -164,8 +188,12 @@ pub fn summary(claims: &[Claim]) -> String {
     let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     let [holds, fails, depends, untested] = Verdict::ALL.map(count);
     let verb = |count, one, many| if count == 1 { one } else { many };
+    let missing = match count(Verdict::NotShown) {
+        0 => String::new(),
+        missing => format!(", {missing} not shown in this run"),
+    };
     format!(
-        "claims: {holds} {}, {fails} {}, {depends} {}, {untested} cannot be tested",
+        "claims: {holds} {}, {fails} {}, {depends} {}, {untested} cannot be tested{missing}",
         verb(holds, "holds", "hold"),
         verb(fails, "does not", "do not"),
         verb(depends, "depends", "depend")
@@ -217,15 +245,30 @@ mod tests {
         let at_least = |from| Condition::Figure { of: "cell".into(), from: Some(from), to: None };
         let judged = |froms: &[f64], figure| {
             let shows = froms.iter().copied().map(at_least).collect();
-            let (claim, wrong) = Claim { shows, ..claim(Verdict::Holds) }.judged(|_| figure);
+            let (claim, wrong) = Claim { shows, ..claim(Verdict::Holds) }.judged(|_| figure, false);
             (claim.verdict, wrong.is_some())
         };
         assert_eq!(judged(&[1.0, 2.0], Some(3.0)), (Verdict::Holds, false));
         assert_eq!(judged(&[1.0, 2.0], Some(1.5)), (Verdict::Depends, true));
         assert_eq!(judged(&[1.0, 2.0], Some(0.5)), (Verdict::DoesNotHold, true));
-        // No figure and no condition leave what the file states.
-        assert_eq!(judged(&[1.0], None), (Verdict::Holds, false));
+        // A claim without a condition keeps what the file states.
         assert_eq!(judged(&[], Some(1.0)), (Verdict::Holds, false));
+        assert_eq!(judged(&[], None), (Verdict::Holds, false));
+    }
+
+    #[test]
+    fn claim_without_a_figure_is_not_shown_and_wrong_in_a_whole_run() {
+        let shows = vec![Condition::Figure { of: "cell".into(), from: Some(1.0), to: None }];
+        let claim = Claim { shows, ..claim(Verdict::Holds) };
+        let (judged, wrong) = claim.judged(|_| None, true);
+        assert_eq!((judged.verdict, wrong), (Verdict::NotShown, None));
+        assert_eq!(
+            summary(&[judged]),
+            "claims: 0 hold, 0 do not, 0 depend, 0 cannot be tested, 1 not shown in this run"
+        );
+        let (judged, wrong) = claim.judged(|_| None, false);
+        assert_eq!(judged.verdict, Verdict::NotShown);
+        assert!(wrong.is_some_and(|wrong| wrong.contains("the cell 'cell' has no figure")));
     }
 
     #[test]

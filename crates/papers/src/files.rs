@@ -4,6 +4,7 @@
 use crate::page;
 use crate::reproduce::Reproduction;
 use lab::{LabError, plot};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Room that a folder must have, in bytes: a chart takes up to about 60,000, a page 1,000,000.
@@ -22,14 +23,17 @@ fn prepare(folder: &Path) -> Result<(), LabError> {
     written.and(removed).map_err(failed)
 }
 
-/// Writes a file at once: whoever reads it finds the old text or the new one.
+/// Writes a file at once: whoever reads it finds the old text or the new one. The draft is a new
+/// file, so that no link in its place leads elsewhere.
 fn replace(path: &Path, text: &str) -> Result<(), LabError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path));
+    let failed = |error| LabError::File { path: path.to_path_buf(), error };
+    let mut file = std::fs::File::create_new(&draft).map_err(failed)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&draft, path));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&draft);
-        LabError::File { path: path.to_path_buf(), error }
+        failed(error)
     })
 }
 
@@ -111,7 +115,8 @@ impl ReportPlace {
                 "--report {shown} is a folder; name a file in it, or reproduce all"
             )));
         }
-        if path.exists() && !path.is_file() || path.file_name().is_none() {
+        let names_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if names_folder || path.exists() && !path.is_file() || path.file_name().is_none() {
             return Err(LabError::Usage(format!("--report {} is no file for a page", path.display())));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -119,12 +124,14 @@ impl ReportPlace {
         Ok(ReportPlace::Page(path))
     }
 
-    /// The folder of a site for `wanted` papers. It is made if there is none, and tried.
+    /// The folder of a site for `wanted` papers. It is made if there is none, and tried. Its index
+    /// says from now on that papers are missing.
     ///
     /// # Errors
     /// [`LabError::File`] if it cannot be made, cannot be written, or its disk is full.
     pub fn site(folder: &Path, wanted: usize) -> Result<ReportPlace, LabError> {
         prepare(folder)?;
+        replace(&folder.join("index.html"), &page::index(&[], wanted))?;
         Ok(ReportPlace::Site(Site { folder: folder.to_path_buf(), wanted, papers: Vec::new() }))
     }
 
@@ -170,12 +177,17 @@ mod tests {
         assert!(replace(&folder.join("taken.html"), "new").is_err());
         let names = std::fs::read_dir(&folder).expect("a folder").count();
         assert_eq!((std::fs::read_to_string(&path).expect("a page").as_str(), names), ("old", 2));
+        // A link in the draft's place is not followed.
+        let draft = folder.join(format!(".page.html.{}", std::process::id()));
+        let other = folder.join("other");
+        std::os::unix::fs::symlink(&other, &draft).expect("a link");
+        assert!(replace(&path, "new").is_err() && !other.exists());
         std::fs::remove_dir_all(&folder).expect("a folder");
     }
 
     #[test]
     fn a_page_refuses_folders_and_devices() {
-        for place in ["/", "/dev/null", "/tmp", "/dev/full"] {
+        for place in ["/", "/dev/null", "/tmp", "/dev/full", "/tmp/no-such-folder/"] {
             let refused = ReportPlace::page(Path::new(place)).expect_err("refused");
             assert!(refused.is_usage() && refused.to_string().contains("--report"), "{place}: {refused}");
         }

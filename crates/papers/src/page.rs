@@ -13,7 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("page/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// Counts of cells in the index.
+/// Counts of published figures in the index.
 const CELLS: [&str; 7] =
     ["all", "within 10 %", "better", "worse", "other", "not measured", "derived, quoted"];
 
@@ -26,6 +26,10 @@ pub struct Entry {
     tally: Tally,
     /// Counts of the claims by their verdicts, in the order of [`Verdict::ALL`].
     verdicts: [usize; 4],
+    /// Number of claims that were not shown.
+    not_shown: usize,
+    /// Number of wrong outputs and claims.
+    wrong: usize,
     is_interrupted: bool,
 }
 
@@ -36,6 +40,8 @@ impl Entry {
         let count = |verdict| outcome.claims.iter().filter(|claim| claim.verdict == verdict).count();
         Entry {
             verdicts: Verdict::ALL.map(count),
+            not_shown: count(Verdict::NotShown),
+            wrong: outcome.wrong.len(),
             id: outcome.id.clone(),
             title: outcome.title.clone(),
             published_in: outcome.published_in.clone(),
@@ -112,14 +118,14 @@ pub fn index(papers: &[Entry], wanted: usize) -> String {
                     " papers are reproduced as a whole."
                 }
             }
-            p { "Cells with a published figure by ours beside it, and claims of the text by their verdict." }
+            p { "Published figures, each once, by ours beside it, and claims of the text by their verdict." }
             div.box role="region" aria-label="Papers" tabindex="0" {
                 table.index {
                     caption { "Papers" }
                     thead {
                         tr {
                             th scope="col" rowspan="2" { "paper" }
-                            th.first scope="colgroup" colspan=(CELLS.len()) { "cells" }
+                            th.first scope="colgroup" colspan=(CELLS.len()) { "published figures" }
                             th.first scope="colgroup" colspan=(Verdict::ALL.len()) { "claims" }
                         }
                         tr {
@@ -151,6 +157,8 @@ fn row_of(paper: &Entry) -> Markup {
                 a href=(file_name(&paper.id)) { (paper.id) } br;
                 span.aside { (paper.title) ". " span.authors { (paper.published_in) } }
                 @if paper.is_interrupted { " " strong { "(incomplete)" } }
+                @if paper.not_shown > 0 { " " (paper.not_shown) " claims are not shown." }
+                @if paper.wrong > 0 { " " strong { "Wrong: " (paper.wrong) "." } }
             }
             @for (index, count) in counts.iter().enumerate() { td.first[index == 0] { (count) } }
             @for (index, count) in paper.verdicts.iter().enumerate() { td.first[index == 0] { (count) } }
@@ -184,7 +192,7 @@ fn summary(tally: &Tally) -> String {
         other => format!("{other} otherwise different, "),
     };
     format!(
-        "{} cells with a published figure: {within} within 10\u{a0}%, {better} better, {worse} worse, {other}\
+        "{} published figures are compared: {within} within 10\u{a0}%, {better} better, {worse} worse, {other}\
          {missing} not measured, {derived} derived or quoted.",
         tally.count()
     )
@@ -273,7 +281,7 @@ fn line(number: usize, grid: &Grid, index: usize, row: &Row) -> Markup {
 fn figures(place: &str, id: &str, head: &Head, cell: &Cell) -> Markup {
     let row = cell.row;
     let reproduces = row.kind.is_some_and(|kind| kind.reproduces());
-    let single = Tally::of(std::slice::from_ref(row));
+    let single = Tally::of_cell(row);
     let last = head.figures.len() - 1;
     html! {
         @for (index, figure) in head.figures.iter().enumerate() {

@@ -16,6 +16,9 @@ pub struct Paper {
     pub id: String,
     pub title: String,
     pub published_in: String,
+    /// False if its claims are made from its figures, without a sentence of a text.
+    #[serde(default = "yes")]
+    pub has_text: bool,
     /// The processor's clock in the paper, in Hz; each target's default where absent.
     #[serde(default)]
     pub clock_hz: Option<u64>,
@@ -54,6 +57,10 @@ fn usual_runs() -> u32 {
     20
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// Meter by which the paper measured energy, up to a clock.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,6 +95,9 @@ pub struct Table {
     /// Note that a reader needs on all of it.
     #[serde(default)]
     pub note: String,
+    /// False if its published figures repeat those of another table, or fit by design.
+    #[serde(default = "yes")]
+    pub compares: bool,
     pub columns: Vec<Column>,
     pub rows: Vec<Line>,
     /// Drawing of it, where it is drawn.
@@ -121,6 +131,9 @@ pub struct Column {
     /// The column whose published figures are also this one's; its own where empty.
     #[serde(default)]
     pub published_as: String,
+    /// False if its figures are not the like of the published ones, or fit by design.
+    #[serde(default = "yes")]
+    pub compares: bool,
     /// Figure of the run; none where the table holds no measurements.
     #[serde(default)]
     pub what: Option<What>,
@@ -167,6 +180,9 @@ pub struct Line {
     /// paper has none, and nothing where it has none in all the row.
     #[serde(default)]
     pub published: Vec<f64>,
+    /// False if its published figures repeat those of another row, or are not the like of ours.
+    #[serde(default = "yes")]
+    pub compares: bool,
     /// Part of the run that the row is about; nothing where it is no measurement.
     #[serde(default)]
     pub of: Part,
@@ -416,7 +432,7 @@ impl Paper {
         let mut paper: Paper = toml::from_str(text).map_err(|error| error.to_string())?;
         paper.check()?;
         let mut claims = std::mem::take(&mut paper.claims);
-        claims.iter_mut().try_for_each(|claim| claim.complete(|cell| paper.has_cell(cell)))?;
+        claims.iter_mut().try_for_each(|claim| claim.complete(paper.has_text, |cell| paper.has_cell(cell)))?;
         paper.claims = claims;
         Ok(paper)
     }
@@ -587,6 +603,15 @@ impl Table {
             Some(line) => Err(format!("{}, row '{}': no clock to draw it over", self.name, line.name)),
             None => Ok(()),
         }
+    }
+
+    /// Returns true if a published figure counts here: each counts once, beside its like, and one
+    /// that the paper does not print does not count.
+    #[must_use]
+    pub fn compares(&self, line: &Line, column: &Column) -> bool {
+        let is_measured = self.columns.iter().any(|column| column.what.is_some());
+        let is_printed = column.published_as.is_empty() && !line.computed.contains(&column.name);
+        is_measured && is_printed && self.compares && column.compares && line.compares
     }
 
     /// Returns the index of a column's figures in [`Line::published`].

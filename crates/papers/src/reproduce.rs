@@ -53,6 +53,9 @@ pub struct PaperRow {
     /// deviations, shares, voltages and clocks.
     #[serde(skip)]
     pub is_cost: bool,
+    /// True if the counts of published figures have this one; see [`crate::paper::Table::compares`].
+    #[serde(skip)]
+    pub compares: bool,
     /// The figure that the paper's own code gives on our model, where it was measured.
     pub corroboration: Option<f64>,
     /// That code and its build.
@@ -103,7 +106,7 @@ pub struct Reproduction {
     /// The claims of the paper's text, each with the verdict of its cells.
     pub claims: Vec<Claim>,
     /// Runs whose output was wrong, as sentences; their figures are left out. And claims whose
-    /// cells show another verdict than the paper's file has.
+    /// cells show another verdict than the paper's file has, or have no figure in a whole run.
     pub wrong: Vec<String>,
     /// Program, source tree, targets and compilers.
     pub provenance: Provenance,
@@ -188,12 +191,14 @@ pub fn run_to_interruption(
         charts.extend(charts::chart(paper, table, &cells));
         rows.extend(cells);
     }
+    let is_interrupted = is_interrupted || measured.is_interrupted;
     let mut wrong = measured.wrong();
     let judge = |claim: &Claim| {
-        let (claim, disagreement) = claim.judged(|cell| {
+        let figure = |cell: &str| {
             let row = rows.iter().find(|row| row.cell_name() == cell)?;
             if claim.by_published { row.published } else { row.measured }
-        });
+        };
+        let (claim, disagreement) = claim.judged(figure, is_interrupted);
         wrong.extend(disagreement.map(|sentence| format!("{}: {sentence}", paper.id)));
         claim
     };
@@ -208,6 +213,6 @@ pub fn run_to_interruption(
         claims,
         wrong,
         provenance: Provenance::of(workspace, measured.origin, paper.runs, &measured.compilers)?,
-        is_interrupted: is_interrupted || measured.is_interrupted,
+        is_interrupted,
     })
 }

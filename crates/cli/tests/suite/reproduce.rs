@@ -135,6 +135,7 @@ fn report_in_an_impossible_place_fails_before_the_work() {
     for (paper, place, code, said) in [
         ("fujdiak2015", folder.as_str(), 2, "is a folder"),
         ("fujdiak2015", "/dev/full", 2, "no file for a page"),
+        ("fujdiak2015", "target/contract-test/no folder/", 2, "no file for a page"),
         ("fujdiak2015", &below, 1, "check the path"),
         ("fujdiak2015", "/proc/self/page.html", 1, "/proc/self"),
         ("all", &file, 1, "a file"),
@@ -143,6 +144,23 @@ fn report_in_an_impossible_place_fails_before_the_work() {
         let text = refused(&["reproduce", paper, "--report", place], code);
         assert!(text.contains(said), "{place}: {text}");
     }
+}
+
+/// A reader of standard output that has gone takes nothing from the page.
+#[test]
+fn report_is_written_though_nobody_reads_the_tables() {
+    let file = folder("report unread").join("page.html");
+    fs::write(&file, "an earlier page").expect("target/ can be written");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .args(["reproduce", "fujdiak2015", "--report", &file.display().to_string()])
+        .env("WATTSEAL_HOME", home())
+        .stdout(writer)
+        .output()
+        .expect("the program runs");
+    assert!(program.status.success(), "{}", String::from_utf8_lossy(&program.stderr));
+    assert!(fs::read_to_string(&file).expect("a page").ends_with("</html>"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn other_parts_start_on_their_own_oscillators() {
         (include_str!("../../../../targets/stm32f407.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f411.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f767.toml"), 16_000_000),
-        (include_str!("../../../../targets/ch32v003.toml"), 24_000_000),
+        (include_str!("../../../../targets/ch32v003.toml"), 8_000_000),
     ] {
         assert_eq!(start_hz(text, None), hz);
     }

@@ -38,6 +38,11 @@ fn line(text: &str) -> String {
     markdown_text(text).replace('_', "\\_").replace('[', "\\[").replace('`', "\\`")
 }
 
+/// A text of a table's cell, whose own escapes the sheet makes: what it has none for, as entities.
+fn in_cell(text: &str) -> String {
+    text.replace('[', "&#91;").replace('_', "&#95;").replace('`', "&#96;")
+}
+
 /// Numbers of notes behind a text; papers have brackets for their references.
 fn noted(text: &str, notes: &[usize]) -> String {
     let numbers: Vec<String> = notes.iter().map(usize::to_string).collect();
@@ -55,7 +60,7 @@ fn table(grid: &Grid) -> String {
         true => format!("{}: {}", noted(&head.text(), &head.notes), figure.name()),
         false => figure.name().to_owned(),
     };
-    let headers: Vec<String> = figures().map(header).collect();
+    let headers: Vec<String> = figures().map(header).map(|text| in_cell(&text)).collect();
     let mut columns = vec![Column::left("row")];
     columns.extend(headers.iter().map(|header| Column::right(header)));
     let mut sheet = Sheet::new(&columns);
@@ -67,7 +72,7 @@ fn table(grid: &Grid) -> String {
                 *last = noted(last, &cell.notes);
             }
         }
-        sheet.row(texts);
+        sheet.row(texts.iter().map(|text| in_cell(text)));
     }
     sheet.markdown()
 }
@@ -79,13 +84,13 @@ mod tests {
 
     #[test]
     fn a_table_has_published_and_ours_side_by_side() {
-        let mut cells = [cell("a|b", "x", Some(8_000.0), Some(7_288.0)), cell("c", "x", None, None)];
+        let mut cells = [cell("a|b [4]_`", "x", Some(8_000.0), Some(7_288.0)), cell("c", "x", None, None)];
         cells[0].notes = vec!["why".into()];
         let text = table(&Grid::of("Table 1", "", &cells.iter().collect::<Vec<_>>()));
         assert_eq!(
             text,
             "| row | x, cycles: published | ours | ratio |\n| --- | ---: | ---: | ---: |\n\
-             | a\\|b (note 1) | 8,000 | 7,288 | 0.91 |\n| c | – | – | – |\n"
+             | a\\|b &#91;4]&#95;&#96; (note 1) | 8,000 | 7,288 | 0.91 |\n| c | – | – | – |\n"
         );
     }
 }

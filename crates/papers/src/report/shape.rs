@@ -141,6 +141,7 @@ pub(super) mod tests {
             note: String::new(),
             notes: Vec::new(),
             is_cost: true,
+            compares: true,
             compiler: None,
             version: String::new(),
             commit: String::new(),

@@ -81,6 +81,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         note: notes.join(" "),
         notes,
         is_cost: line.over.is_none() && column.unit != "%" && column.what.is_some_and(is_cost),
+        compares: table.compares(line, column),
         compiler: compiler.filter(|_| reproduces),
         version: all.origin.version.clone(),
         commit: all.origin.commit.clone(),

@@ -41,7 +41,19 @@ fn claim_names_cells_that_exist() {
         "condition",
     );
     refused("is true", "", "unknown variant");
+    refused("not shown in this run", "", "unknown variant");
     assert!(with_claim("cannot be tested", "").is_ok());
+}
+
+#[test]
+fn figures_do_not_prove_a_claim_that_is_made_from_them() {
+    let figure = "figure = { of = \"Table 1/row/w/o unit\", to = 1 }";
+    let rest = format!("by_published = true\nshows = [{{ {figure} }}]");
+    assert!(with_claim("holds", &rest).is_ok());
+    let claim = format!("text = \"Less.\"\nat = \"a file\"\nverdict = \"holds\"\nbecause = \"1 is.\"");
+    let paper = format!("has_text = false\n{TABLE}\n[[claims]]\n{claim}\n{rest}\n");
+    let problem = Paper::parse(&paper).expect_err("no text");
+    assert!(problem.contains("cannot prove it"), "{problem}");
 }
 
 #[test]

@@ -41,13 +41,16 @@ const SWS: u32 = SW << SWS_SHIFT;
 const HPRE_SHIFT: u32 = 4;
 const PLLSRC: u32 = 1 << 16;
 const SW_PLL: u32 = 2;
+/// RCC_CFGR0 after a reset: HCLK is a third of SYSCLK, 8 MHz. The register description of CH32V00XRM,
+/// 3.4.2, has it, and microzig measured it (its pull request 520); ch32v003.svd has zero.
+const CFGR0_RESET: u32 = 2 << HPRE_SHIFT;
 
 /// RCC_INTR: the enables of interrupts, whose flags never rise.
 const INTR: usize = word(0x08);
 const INTR_ENABLES: u32 = 0x1d << 8;
 
 const AHBPCENR: usize = word(0x14);
-const AHBPCENR_RESET: u32 = 0x14;
+const AHBPCENR_RESET: u32 = 0x04;
 
 /// RCC_RSTSCKR: the low-speed oscillator, and what the last reset's cause was.
 const RSTSCKR: usize = word(0x24);
@@ -166,7 +169,8 @@ impl Rcc {
             return Err(self.fault(address, context, what));
         }
         let given = !self.part.follows_clock();
-        if given && self.hclk_hz() > self.clock_hz && self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != 0 {
+        let is_changed = self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != CFGR0_RESET;
+        if given && self.hclk_hz() > self.clock_hz && is_changed {
             let what = format!(
                 "the program sets HCLK to {} MHz, but the machine is run at {} MHz: run it at the program's clock",
                 self.hclk_hz() as f64 / 1e6,
@@ -283,6 +287,7 @@ impl Peripheral for Rcc {
     fn reset(&mut self) {
         self.words = [0; WORDS];
         self.words[CTLR] = CTLR_RESET;
+        self.words[CFGR0] = CFGR0_RESET;
         self.words[AHBPCENR] = AHBPCENR_RESET;
         self.words[RSTSCKR] = PORRSTF | PINRSTF;
         self.latency = 0;

@@ -205,7 +205,7 @@ const F7: [Row; 26] = [
     (0x80, 0xcfff_ffff, 0),
     (0x84, 0x7f03_7fc0, 0x2400_3000), // PLLI2SCFGR
     (0x88, 0x7f03_7fc0, 0x2400_3000), // PLLSAICFGR
-    (0x8c, 0x0703_1f1f, 0),           // DCKCFGR1
+    (0x8c, 0x07f3_1f1f, 0),           // DCKCFGR1
     (0x90, 0x3fff_ffff, 0),           // DCKCFGR2
 ];
 

@@ -119,13 +119,14 @@ impl Oscillators {
     }
 
     /// After another reset than one of the power: the sources of 32 kHz go on (section 16.6.2.7).
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, now: u64) {
         let after = Oscillators::new(self.crystal_hz, self.clock_hz);
         let before = std::mem::replace(self, after);
         for kept in [XOSC32K, OSC32K, OSCULP32K] {
             self.words[kept] = before.words[kept];
         }
         self.xosc32k_ready = before.xosc32k_ready;
+        self.seen = self.status(now);
     }
 
     /// The core's clock from cycle `now` on.

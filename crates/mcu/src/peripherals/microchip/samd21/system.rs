@@ -337,13 +337,13 @@ impl Peripheral for System {
     }
 
     /// RCAUSE (section 16.8.14): POR, BOD33, EXT, WDT, SYST.
-    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+    fn reset_by(&mut self, cause: ResetCause, now: u64) {
         if matches!(cause, ResetCause::PowerOn | ResetCause::BrownOut) {
             let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
             self.oscillators = Oscillators::new(crystal_hz, self.clock_hz);
             self.generators = Generators::new();
         } else {
-            self.oscillators.reset();
+            self.oscillators.reset(now);
             self.generators.reset();
         }
         self.sleep = 0;
