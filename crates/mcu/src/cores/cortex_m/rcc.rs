@@ -485,9 +485,13 @@ impl Rcc {
 mod tests {
     use super::*;
 
-    /// RCC with these registers written, in this order, and its core's clock from a crystal.
+    /// Core clock from a crystal, after writes of these registers in this order.
     fn hclk_hz(interface: Interface, crystal_hz: u64, writes: &[(u32, u32)]) -> u64 {
-        let mut rcc = Rcc::new(interface, "", false);
+        hclk_hz_of("", interface, crystal_hz, writes)
+    }
+
+    fn hclk_hz_of(part: &str, interface: Interface, crystal_hz: u64, writes: &[(u32, u32)]) -> u64 {
+        let mut rcc = Rcc::new(interface, part, false);
         writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
         rcc.hclk_hz(crystal_hz)
     }
@@ -499,12 +503,13 @@ mod tests {
         assert_eq!(hclk_hz(Interface::F7, 25_000_000, &[]), 16_000_000);
         assert_eq!(hclk_hz(Interface::F0, 0, &[(4, 0xa0)]), 1_000_000);
         assert_eq!(hclk_hz(Interface::F4, 0, &[(8, 0xc0)]), 250_000);
-        // PLL on HSI / 2 times 12; on HSE 12 MHz / 2 times 4.
-        assert_eq!(hclk_hz(Interface::F0, 0, &[(0, 0x0100_0083), (4, 0x0028_0002)]), 48_000_000);
-        let writes = [(0x2c, 1), (0, 0x0101_0083), (4, 0x0009_0002)];
-        assert_eq!(hclk_hz(Interface::F1, 12_000_000, &writes), 24_000_000);
+        // The PLL's settings are held while it is on, so they come first. PLL on HSI / 2 times 12;
+        // on HSE 12 MHz / 2 times 4.
+        assert_eq!(hclk_hz(Interface::F0, 0, &[(4, 0x0028_0002), (0, 0x0100_0083)]), 48_000_000);
+        let writes = [(0x2c, 1), (4, 0x0009_0002), (0, 0x0101_0083)];
+        assert_eq!(hclk_hz_of("stm32f100", Interface::F1, 12_000_000, &writes), 24_000_000);
         // HSE times 9; half of it by PLLXTPRE times 9.
-        let writes = |cfgr| [(0, 0x0101_0083), (4, cfgr)];
+        let writes = |cfgr| [(4, cfgr), (0, 0x0101_0083)];
         assert_eq!(hclk_hz(Interface::F1, 8_000_000, &writes(0x001d_0402)), 72_000_000);
         assert_eq!(hclk_hz(Interface::F1, 16_000_000, &writes(0x001f_0402)), 72_000_000);
         // PLLM 8, PLLN 336, PLLP 2 on HSE; PLLM 16, PLLN 216, PLLP 4 on HSI.
@@ -548,7 +553,7 @@ mod tests {
             rcc.i2c_clocks(8_000_000)
         };
         assert_eq!(i2c_hz(Interface::F0, &[]), [8_000_000, 0, 0, 0]);
-        let writes = [(0x30, 1 << 4), (0, 0x0100_0083), (4, 0x0028_0082)];
+        let writes = [(0x30, 1 << 4), (4, 0x0028_0082), (0, 0x0100_0083)];
         assert_eq!(i2c_hz(Interface::F0, &writes), [48_000_000, 0, 0, 0]);
         assert_eq!(i2c_hz(Interface::L4, &[(0x88, 1 << 12), (0x9c, 2)]), [4_000_000, 0, 0, 16_000_000]);
         assert_eq!(i2c_hz(Interface::F7, &[(0x90, 2 << 18)]), [0, 16_000_000, 0, 0]);

@@ -89,8 +89,8 @@ impl Peripheral for System {
         if register.offset == SBUF {
             return Err(fault(register, address, context, register.what));
         }
-        // An instruction that writes back leaves IE1 and IE0 to the pins.
-        if register.offset == TCON && !context.reads_latch {
+        // JBC and DJNZ decide by the bits that they read, so that no access to TCON is harmless.
+        if register.offset == TCON {
             return Err(fault(
                 register,
                 address,

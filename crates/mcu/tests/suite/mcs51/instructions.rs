@@ -456,8 +456,6 @@ fn undefined_and_unmodelled_accesses_are_faults() {
     // What comes near to these and is allowed: sources without EA and EA without sources, a timer's
     // setting, a latch.
     Cpu::new(&[0x75, 0xa8, 0x1f, 0x75, 0xa8, 0x80, 0x75, 0x89, 0x21, 0x05, 0xa0, 0xc2, 0xb0]).run(5);
-    // CLR TR0, as start-up code has it.
-    Cpu::new(&[0xc2, 0x8c]).run(1);
     // EA comes second.
     assert!(matches!(
         Cpu::new(&[0x75, 0xa8, 0x02, 0xd2, 0xaf]).run(1).0.run(&Until::default()),
