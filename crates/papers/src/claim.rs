@@ -109,11 +109,7 @@ impl Claim {
     /// # Errors
     /// A sentence on a cell that the paper has not, a verdict without cells, a condition that
     /// cannot fail, or a sentence made from the published figures that these same figures prove.
-    pub(crate) fn complete(
-        &mut self,
-        has_text: bool,
-        has_cell: impl Fn(&str) -> bool,
-    ) -> Result<(), String> {
+    pub(crate) fn complete(&mut self, has_text: bool, has_cell: impl Fn(&str) -> bool) -> Result<(), String> {
         for cell in self.shows.iter().flat_map(Condition::cells) {
             if !self.cells.contains(cell) {
                 self.cells.push(cell.clone());

@@ -186,6 +186,15 @@ mod tests {
     }
 
     #[test]
+    fn index_of_a_site_is_incomplete_before_the_work() {
+        let folder = std::env::temp_dir().join(format!("wattseal-site-{}", std::process::id()));
+        ReportPlace::site(&folder, 2).expect("a site");
+        let index = std::fs::read_to_string(folder.join("index.html")).expect("an index");
+        assert!(index.contains("Incomplete.") && index.contains("0 of 2"), "{index}");
+        std::fs::remove_dir_all(&folder).expect("a folder");
+    }
+
+    #[test]
     fn a_page_refuses_folders_and_devices() {
         for place in ["/", "/dev/null", "/tmp", "/dev/full", "/tmp/no-such-folder/"] {
             let refused = ReportPlace::page(Path::new(place)).expect_err("refused");

@@ -50,7 +50,7 @@ fn figures_do_not_prove_a_claim_that_is_made_from_them() {
     let figure = "figure = { of = \"Table 1/row/w/o unit\", to = 1 }";
     let rest = format!("by_published = true\nshows = [{{ {figure} }}]");
     assert!(with_claim("holds", &rest).is_ok());
-    let claim = format!("text = \"Less.\"\nat = \"a file\"\nverdict = \"holds\"\nbecause = \"1 is.\"");
+    let claim = "text = \"Less.\"\nat = \"a file\"\nverdict = \"holds\"\nbecause = \"1 is.\"";
     let paper = format!("has_text = false\n{TABLE}\n[[claims]]\n{claim}\n{rest}\n");
     let problem = Paper::parse(&paper).expect_err("no text");
     assert!(problem.contains("cannot prove it"), "{problem}");

@@ -243,6 +243,8 @@ fn index_has_a_row_for_each_paper_and_says_what_is_missing() {
         let link = format!("<a href=\"{0}.html\">{0}</a>", outcome.id);
         assert!(html.contains(&link) && text.contains(&outcome.title), "{link}");
     }
+    let wrong = Reproduction { wrong: vec!["a claim".into()], ..papers[0].clone() };
+    assert!(!text.contains("Wrong: ") && page::index(&[page::Entry::of(&wrong)], 1).contains("Wrong: 1."));
     let whole: Vec<page::Entry> = papers
         .into_iter()
         .map(|outcome| page::Entry::of(&Reproduction { is_interrupted: false, ..outcome }))

@@ -95,6 +95,16 @@ fn fujdiak2015() {
     assert_eq!(published("Table 1", "assembly"), 15);
     assert_eq!(published("Table 2", "assembly"), 6);
     assert_eq!(published("Table 3", "assembly"), 28);
+    // Each printed figure counts once, beside its like: three of Table 2, half of Table 3, memory.
+    let compared = |table: &str| {
+        outcome
+            .rows
+            .iter()
+            .filter(|row| row.table == table && row.compares && row.published.is_some())
+            .count()
+    };
+    assert_eq!(["Table 1", "Table 2", "Table 3", "Memory"].map(compared), [0, 3, 14, 2]);
+    assert_eq!(["Table 2, time", "Table 2, energy", "Figure 4", "Figures 5 and 6"].map(compared), [0; 4]);
 
     for (direction, operation) in [("encryption", "Encryption"), ("decryption", "Decryption")] {
         for build in ["not optimised", "optimised"] {
