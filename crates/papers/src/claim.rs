@@ -41,7 +41,7 @@ pub enum Verdict {
     Depends,
     #[serde(rename = "cannot be tested")]
     CannotBeTested,
-    /// A run without a figure that the claim's conditions need; no file states it.
+    // A run without a figure that the conditions need; no file states it.
     #[serde(rename = "not shown in this run", skip_deserializing)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     NotShown,
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn claim_without_a_figure_is_not_shown_and_wrong_in_a_whole_run() {
+    fn claim_without_a_figure_is_wrong_in_a_whole_run() {
         let shows = vec![Condition::Figure { of: "cell".into(), from: Some(1.0), to: None }];
         let claim = Claim { shows, ..claim(Verdict::Holds) };
         let (judged, wrong) = claim.judged(|_| None, true);

@@ -53,7 +53,8 @@ pub struct PaperRow {
     /// deviations, shares, voltages and clocks.
     #[serde(skip)]
     pub is_cost: bool,
-    /// True if the counts of published figures have this one; see [`crate::paper::Table::compares`].
+    /// True if the counts of published figures have this one, by
+    /// [`crate::paper::Table::compares`].
     #[serde(skip)]
     pub compares: bool,
     /// The figure that the paper's own code gives on our model, where it was measured.
