@@ -41,9 +41,8 @@ pub enum Verdict {
     Depends,
     #[serde(rename = "cannot be tested")]
     CannotBeTested,
-    // A run without a figure that the conditions need; no file states it.
+    /// A run without a figure that the conditions need. No file states it.
     #[serde(rename = "not shown in this run", skip_deserializing)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
     NotShown,
 }
 
