@@ -2,8 +2,8 @@
 //! one.
 //!
 //! There is one for all partitions, each of which has a session of its own, which comes and goes. A
-//! session's writes have a commit generation. After a transaction that failed, what the session gave before it
-//! knew of that fails, too, so that nothing overtakes what has to be tried again.
+//! session's writes have a commit generation. After a transaction that failed, what the session
+//! gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
 
 mod batches;
 
@@ -227,8 +227,8 @@ impl<T: Send + 'static> Jobs<T> {
     }
 
     /// A partition has a session now, which hears of its writes by what this returns; the first one
-    /// hears what is of no session, too. counter_floor: what was sent with the network's keys. It is
-    /// written before the states that it has to cover.
+    /// hears what is of no session, too. counter_floor: what was sent with the network's keys.
+    /// It is written before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, counter_floor: CounterFloor) -> Receiver<Done<T>> {
         let (out, done) = unbounded();
         self.tell(To::Begin { partition, counter_floor, done: out });

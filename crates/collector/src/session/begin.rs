@@ -83,8 +83,8 @@ pub(crate) struct Parts {
 impl Beginning {
     /// files: the keys of the partition's meters. commit: writes, and returns when that is durable.
     /// counter_floor: the numbers that were sent with these keys, which the database need not know.
-    /// Numbers of commands go on above it. A meter whose keys and stored state do not fit is left out, and the log says
-    /// so; all others work.
+    /// Numbers of commands go on above it. A meter whose keys and stored state do not fit is left
+    /// out, and the log says so; all others work.
     ///
     /// # Errors
     /// The store's error.

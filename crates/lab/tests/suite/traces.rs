@@ -70,7 +70,7 @@ const SUBJECTS: [Subject; 4] = [
         handler: "tick",
         sleep: "sleep",
         asleep_ua: Some(700.0),
-        clocks: [24_000_000, 12_000_000],
+        clocks: [8_000_000, 12_000_000],
         period: 1000,
         back: "ret",
     },
