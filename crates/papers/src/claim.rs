@@ -101,6 +101,18 @@ impl Condition {
 }
 
 impl Claim {
+    /// The verdict with its basis: the cells of the run, the paper's own figures, or a judgement.
+    #[must_use]
+    pub fn finding(&self) -> String {
+        let name = self.verdict.name();
+        match self.verdict {
+            Verdict::CannotBeTested | Verdict::NotShown => name.to_owned(),
+            _ if self.shows.is_empty() => format!("{name}, by judgement"),
+            _ if self.by_published => format!("{name}, by the paper's own figures"),
+            _ => name.to_owned(),
+        }
+    }
+
     /// Adds the conditions' cells to those that the file names, and checks the claim. `has_cell`
     /// tells whether the paper has a cell of that name, `has_text` whether it has sentences of its
     /// own.
@@ -264,6 +276,17 @@ mod tests {
         let (judged, wrong) = claim.judged(|_| None, false);
         assert_eq!(judged.verdict, Verdict::NotShown);
         assert!(wrong.is_some_and(|wrong| wrong.contains("the cell 'cell' has no figure")));
+    }
+
+    #[test]
+    fn finding_says_its_basis() {
+        let shows = vec![Condition::Figure { of: "cell".into(), from: Some(1.0), to: None }];
+        let shown = Claim { shows, ..claim(Verdict::Holds) };
+        assert_eq!(shown.finding(), "holds");
+        let published = Claim { by_published: true, ..shown };
+        assert_eq!(published.finding(), "holds, by the paper's own figures");
+        assert_eq!(claim(Verdict::Depends).finding(), "depends, by judgement");
+        assert_eq!(claim(Verdict::CannotBeTested).finding(), "cannot be tested");
     }
 
     #[test]

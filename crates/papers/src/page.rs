@@ -362,7 +362,7 @@ fn claims(outcome: &Reproduction, grids: &[Grid]) -> Markup {
                     @let is_refuted = claim.verdict == Verdict::DoesNotHold;
                     li.holds[claim.verdict == Verdict::Holds].fails[is_refuted] {
                         p { (claim.text) " " span.aside { "(" (claim.at) ")" } }
-                        p { span.verdict { (sentence_case(claim.verdict.name())) } ": " (claim.because) }
+                        p { span.verdict { (sentence_case(&claim.finding())) } ": " (claim.because) }
                         @if !claim.cells.is_empty() {
                             p.aside {
                                 "Cells: "

@@ -117,9 +117,9 @@ fn tables(outcome: &Reproduction, layout: Layout) -> String {
 
 /// The claims of the paper's text, each with its verdict, its place and the reason.
 fn claims(claims: &[Claim], wide: bool) -> String {
-    let one = |Claim { text, at, verdict, because, .. }: &Claim| {
-        let name = verdict.name();
-        format!("\n{}", paragraph(&format!("{name}: {text} ({at}.) {because}"), wide))
+    let one = |claim: &Claim| {
+        let Claim { text, at, because, .. } = claim;
+        format!("\n{}", paragraph(&format!("{}: {text} ({at}.) {because}", claim.finding()), wide))
     };
     claims.iter().map(one).collect()
 }

@@ -55,7 +55,7 @@ impl MetersHandle {
         inputs
     }
 
-    /// Tells a session's thread to come to its end, as [`MetersHandle::stop`], and nobody finds it
+    /// Tells a session's thread to come to its end, as [`MetersHandle::stop`]. No caller finds it
     /// any more.
     pub(crate) fn close(&self, partition: Partition) {
         let queues = self.sessions.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);

@@ -74,7 +74,7 @@ pub(crate) struct KeysToKeep {
     pub(crate) tried: Vec<MeterKeys>,
 }
 
-/// That of a meter without any.
+/// The activity of a meter without any.
 static NONE: Activity = Activity::new();
 
 impl Activity {

@@ -10,7 +10,7 @@ use wire::meter::MeterId;
 pub(crate) struct PartitionLease {
     pub(crate) partition: Partition,
     pub(crate) slices: Slices,
-    /// The guard of its writes; `None`: nobody else writes.
+    /// The guard of its writes; `None`: no other process writes.
     pub(crate) fence: Option<Arc<Fence>>,
     is_over: bool,
 }
@@ -34,7 +34,7 @@ impl PartitionLease {
         self.partition == Partition::FIRST
     }
 
-    /// Says if nobody else can have the partition.
+    /// Returns true if no other worker can have the partition.
     pub(crate) fn holds(&self) -> bool {
         self.fence.as_ref().is_none_or(|fence| fence.holds())
     }

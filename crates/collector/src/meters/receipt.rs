@@ -41,7 +41,7 @@ pub(crate) enum Outcome {
 pub(crate) struct QueuePlace {
     /// The message's number in the queue.
     pub(crate) message: u64,
-    /// Of the packets in it.
+    /// Number of packets in it.
     pub(crate) packet: u8,
 }
 

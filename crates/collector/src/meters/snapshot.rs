@@ -11,7 +11,7 @@ pub struct MeterStatus {
     /// The meter, as it was provisioned.
     #[serde(flatten)]
     pub meter: GlobalMeterId,
-    /// Of its keys: 1 for the first ones.
+    /// Epoch of its keys, 1 for the first ones.
     pub epoch: u32,
     /// The suite that it was last told to use.
     pub suite: Suite,

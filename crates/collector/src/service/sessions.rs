@@ -45,8 +45,8 @@ struct RunningSession {
 }
 
 impl Sessions {
-    /// Opens the store. No session is there yet. worker: what it is called among those that write
-    /// the store, too; `None`: nobody does.
+    /// Opens the store. No session is there yet. worker: its name among those that write the
+    /// store, too; `None`: no other process writes.
     ///
     /// # Errors
     /// [`ServiceError::Store`], [`ServiceError::Thread`].

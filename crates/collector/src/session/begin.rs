@@ -68,7 +68,7 @@ pub(crate) struct Parts {
     pub(crate) auto_require_sealed: bool,
     /// The destination of packets of unknown meters.
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
-    /// The guard of its writes; `None`: nobody else writes.
+    /// The guard of its writes; `None`: no other process writes.
     pub(crate) fence: Option<Arc<Fence>>,
     /// The images of meters' firmware.
     pub(crate) images: Arc<Images>,

@@ -1,4 +1,4 @@
-//! That a session's thread has ended, told to who waits for it.
+//! End of a session's thread, for those that wait for it.
 
 use std::sync::Arc;
 use tokio::sync::watch;

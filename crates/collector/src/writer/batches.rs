@@ -79,7 +79,7 @@ struct SessionOf<T> {
 /// The sessions that are there.
 pub(crate) struct Batches<T> {
     counts: Arc<Counts>,
-    /// Of each network that has or had a session.
+    /// Floor of each network that has or had a session.
     counter_floor: BTreeMap<NetworkId, CounterFloor>,
     sessions: BTreeMap<Partition, SessionOf<T>>,
 }

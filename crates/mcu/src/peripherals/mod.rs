@@ -32,7 +32,7 @@ fn avr_port(part: &Part, spec: &PeripheralSpec, setting: &str) -> Result<String,
 /// Makes a peripheral; a sentence where its settings do not allow it.
 type New = fn(&Part, &PeripheralSpec) -> Result<Box<dyn Peripheral>, String>;
 
-/// What `targets/*.toml` names as a peripheral's model.
+/// A peripheral's model, as `targets/*.toml` names it.
 struct Model {
     name: &'static str,
     /// The settings that it knows, with `#` for a number.

@@ -6,8 +6,7 @@ pub(crate) fn part_of_word(word: u32, offset: u32, size: u8) -> u32 {
     if size >= 4 { shifted } else { shifted & ((1 << (size * 8)) - 1) }
 }
 
-/// What a register that holds `word` holds after a write of the `size` low bytes of `value` at
-/// `offset`.
+/// Returns `word` after a write of the `size` low bytes of `value` at `offset`.
 pub(crate) fn merged_word(word: u32, offset: u32, size: u8, value: u32) -> u32 {
     let shift = (offset & 3) * 8;
     let mask = if size >= 4 { u32::MAX } else { ((1u32 << (size * 8)) - 1) << shift };

@@ -120,7 +120,7 @@ fn execute(machine: &mut dyn Mcu, ram: u32, opcode: u16, address: u32, value: u3
     machine.run(&Until { addresses: vec![ram + 2], ..Until::default() }).map(|_| ())
 }
 
-/// What a part does otherwise than the table says.
+/// Differences between a part and the table.
 struct Check<'a> {
     device: &'a Device,
     what: String,

@@ -3,7 +3,7 @@
 use super::grid::{Figure, Grid, Head};
 use super::meanings;
 use super::tally::Tally;
-use crate::claim::{self, Claim};
+use crate::claim;
 use crate::reproduce::Reproduction;
 use output::{Column, Sheet, markdown_text};
 
@@ -26,9 +26,9 @@ pub(super) fn tables(outcome: &Reproduction) -> String {
         return text;
     }
     text += &format!("\n## Claims\n\n{}\n\n", claim::summary(&outcome.claims));
-    for Claim { text: claim, at, verdict, because, .. } in &outcome.claims {
-        let (claim, at, because) = (line(claim), line(at), line(because));
-        text += &format!("- {claim} ({at}) **{}**: {because}\n", verdict.name());
+    for claim in &outcome.claims {
+        let [sentence, at, because] = [&claim.text, &claim.at, &claim.because].map(|part| line(part));
+        text += &format!("- {sentence} ({at}) **{}**: {because}\n", claim.finding());
     }
     text
 }

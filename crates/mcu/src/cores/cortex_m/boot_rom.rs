@@ -22,8 +22,8 @@ const DATA_TABLE: u32 = 0x480;
 const CODE: u32 = 0x20;
 /// Tables of 256 bytes: bits set, bits reversed, leading zeros, trailing zeros of a byte.
 const BYTE_TABLES: u32 = 0x1000;
-/// Of single and of double precision; the byte two before each is their number of words (section
-/// 2.8.2.2).
+/// Function tables of single and of double precision. The byte two before each is its number of
+/// words (section 2.8.2.2).
 const FLOAT_TABLE: u32 = 0x1500;
 const DOUBLE_TABLE: u32 = 0x1600;
 const FLOAT_FUNCTIONS: u32 = 32;

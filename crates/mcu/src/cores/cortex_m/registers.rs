@@ -176,8 +176,7 @@ pub struct CortexM<T: Timing> {
     pub(super) traps: Traps,
     /// All ones where misaligned words and halfwords fault, else zero.
     pub(super) strict: u32,
-    /// Of the core and a DMA controller that last wanted the same memory at once, the core had it
-    /// first.
+    /// True if the core was first when it and a DMA controller last wanted the same memory at once.
     pub(super) had_priority: bool,
     /// The bank of the flash that is being written while the core goes on.
     pub(super) occupied: Option<Occupied>,

@@ -8,7 +8,7 @@
 //!
 //! The flash reads one word at a time, in `wait_states` + 1 cycles. Where the prefetch buffer is
 //! on, it reads the next words whenever there is room for one: three words (RM0091 section 3.2.1).
-//! Where both could begin, the core's read comes first. A read for the buffer that has begun is
+//! If both could begin, the core's read comes first. A read for the buffer that has begun is
 //! finished before data are read, which makes a literal load cheaper as the first of a pair of
 //! instructions (jnk0le/random, "pipeline cycle test", doc/cortex_m0.md); a branch gives it up. The
 //! latter is told by jnk0le/cortexm-AES with its key schedule on the fly, a branch in every 24

@@ -76,7 +76,7 @@ struct Channels {
     ground: u8,
     /// ADCn that exist.
     inputs: u16,
-    /// Where there is one.
+    /// The part's temperature sensor, if it has one.
     temperature: Option<TemperatureSensor>,
     /// The ATmega32U4's differential channels.
     differential: bool,

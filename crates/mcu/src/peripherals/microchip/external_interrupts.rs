@@ -220,7 +220,7 @@ impl External {
         self.addresses.iter().position(|at| *at == address).unwrap_or(0)
     }
 
-    /// Which of INT0 to INT7, or of the pin changes, a vector is, and the register with its flag.
+    /// Number of a vector among INT0 to INT7, or the pin changes, and the register with its flag.
     fn flag_of(&self, irq: u8) -> Option<(usize, u8)> {
         [PCIFR, EIFR].into_iter().find_map(|register| {
             let number = irq.checked_sub(self.irqs[usize::from(register == PCIFR)])?;

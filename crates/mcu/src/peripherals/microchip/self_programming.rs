@@ -135,7 +135,7 @@ impl SelfProgramming {
         self.state = State::Idle;
     }
 
-    /// What the core sees of the flash, and the interrupt.
+    /// Sets the core's view of the flash, and the interrupt.
     fn update(&self, context: &mut Context<'_, '_>) {
         let loads = matches!(self.state, State::Open(from) if context.now < from + LOAD_WINDOW);
         context.events.flash_view = match (self.control & !SPMIE, self.open_from) {

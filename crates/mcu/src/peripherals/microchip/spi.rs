@@ -45,7 +45,7 @@ pub struct Spi {
     seen: u8,
     received: u8,
     transfer: Option<Transfer>,
-    /// What a chip did not understand, until the program hears of it.
+    /// A chip's refusal, until the program hears of it.
     refused: Option<String>,
 }
 

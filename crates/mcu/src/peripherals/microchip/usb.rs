@@ -121,7 +121,7 @@ impl Usb {
         &mut self.endpoints[number]
     }
 
-    /// Which of an endpoint's registers is at an offset.
+    /// Index of an endpoint's register, by its offset.
     fn endpoint_register(offset: u32) -> Option<usize> {
         match offset {
             UECONX..=UECFG1X => Some((offset - UECONX) as usize),

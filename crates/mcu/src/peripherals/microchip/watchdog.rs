@@ -14,7 +14,7 @@ use crate::{
 /// The address at which the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
 
-/// Where the core says after a reset whether the fuse WDTON is programmed: beyond it.
+/// An address beyond the block, at which the core writes the fuse WDTON after a reset.
 pub const WATCHDOG_ALWAYS_ON: u32 = 0x1_0002;
 
 const OSCILLATOR_HZ: u64 = 128_000;

@@ -14,7 +14,7 @@ pub(super) struct Counter {
     running: bool,
     /// All ones.
     pub mask: u32,
-    /// What a count is made of: the source's frequency, what divides it, and the core's clock.
+    /// Frequency of the source, in Hz; `divider` and the core's clock make a count of it.
     pub source_hz: u64,
     pub divider: u64,
     clock_hz: u64,
@@ -29,8 +29,7 @@ pub(super) struct Compare {
     pub stop: bool,
 }
 
-/// What has come about: a bit for each match, and whether the counter has gone from its highest
-/// value to 0.
+/// Events of a count: a bit for each match, and the way from the highest value to 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub matches: u32,

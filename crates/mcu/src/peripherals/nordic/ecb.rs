@@ -24,7 +24,7 @@ const BLOCK_NS: u64 = 7_200;
 pub struct Ecb {
     block: Block,
     pointer: u32,
-    /// Where the ciphertext goes, and what it is, once the data has been read.
+    /// Address and bytes of the ciphertext, once the data has been read.
     result: Option<(u32, [u8; BLOCK])>,
     /// The cycle at which it is there, while it works.
     ready_at: Option<u64>,

@@ -1,6 +1,6 @@
 //! Factory information configuration registers (FICR), read-only. PS, "FICR".
 //!
-//! What is an address, an identifier or a key is one that no part need have, always the same. The
+//! Addresses, identifiers and keys are always the same, and no part need have them. The
 //! words at 0x130 and 0x134, which the PS does not name, are those that the errata code of Nordic's
 //! start-up knows the part and its revision by: an nRF52840 of revision 3.
 

@@ -84,7 +84,7 @@ struct Channel {
     /// CR and SR, at the places of channel 1.
     control: u32,
     status: u32,
-    /// What was written, right-aligned, and what is put out.
+    /// The written value, right-aligned, and the one that is put out.
     holding: u32,
     output: u32,
     /// The cycle at which DOR takes the holding register over.

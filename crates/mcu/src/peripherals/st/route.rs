@@ -1,5 +1,4 @@
-//! Where a signal of a peripheral may be: a pin, by its alternate function or, on the STM32F1, by a
-//! field of AFIO.
+//! Pins of a peripheral's signal: by its alternate function or, on the STM32F1, by a field of AFIO.
 
 use crate::{Board, PeripheralSpec, Pin};
 

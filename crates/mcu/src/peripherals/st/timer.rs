@@ -76,7 +76,7 @@ pub struct Timer {
     breaks: u32,
     /// Its number, which is that of its trigger.
     number: u8,
-    /// Whose triggers ITR0 to ITR3 are.
+    /// Timers whose triggers ITR0 to ITR3 are.
     internal: [Option<u8>; 4],
     /// The triggers of timers that are there now, a bit each.
     trigger_levels: u32,
@@ -256,7 +256,7 @@ impl Timer {
         }
     }
 
-    /// Where the register at an offset is one of a channel's: its number.
+    /// Number of the channel whose register is at an offset, if it is one's.
     fn channel(&self, offset: u32) -> Option<usize> {
         let channel = (offset & !3).checked_sub(0x34)? as usize / 4;
         (channel < self.channels).then_some(channel)

@@ -56,8 +56,8 @@ pub struct Usart {
     control: [u32; 3],
     baud: u32,
     prescaler: u32,
-    /// Which of [`crate::Events::generic_clocks_hz`] is its clock, where the program can choose it,
-    /// and that, 0 for the bus's.
+    /// Index of its clock in [`crate::Events::generic_clocks_hz`], if the program can choose it,
+    /// and that clock, 0 for the bus's.
     clock: Option<usize>,
     clock_hz: u64,
     core_hz: u64,

@@ -104,8 +104,8 @@ impl Dpll {
         self.locks = rescaled(self.locks, now, before_hz, clock_hz);
     }
 
-    /// What surrounds it may have changed; a sentence where it cannot be. Section 17.6.8.6: another
-    /// ratio clears LOCK, too.
+    /// Takes over clocks and settings, which may have changed; an error says what cannot be.
+    /// Section 17.6.8.6: another ratio clears LOCK, too.
     pub fn follow(&mut self, inputs: &Inputs) -> Result<(), String> {
         let Inputs { control_a, ratio, control_b, reference_hz, .. } = *inputs;
         let on = control_a & ENABLE != 0 && (control_a & ONDEMAND == 0 || inputs.requested);

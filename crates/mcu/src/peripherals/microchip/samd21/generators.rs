@@ -50,7 +50,8 @@ pub(super) struct Generators {
     modules: [u32; MODULES],
     control: [u32; GENERATORS],
     division: [u32; GENERATORS],
-    /// Whose registers are read: the last IDs that were written to CLKCTRL, GENCTRL, GENDIV.
+    /// Indices of the registers that are read: the last IDs that were written to CLKCTRL, GENCTRL,
+    /// GENDIV.
     chosen: [usize; 3],
 }
 

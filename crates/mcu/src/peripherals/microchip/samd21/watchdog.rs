@@ -217,8 +217,8 @@ impl Watchdog {
         }
     }
 
-    /// What was written takes effect later; an access that comes before the last one has done so
-    /// waits for it on the bus.
+    /// Lets a write take effect later; an access that comes before the last one has done so waits
+    /// for it on the bus.
     fn synchronise(&mut self, command: Command, context: &mut Context<'_, '_>) -> Result<(), String> {
         if self.stopped.is_some() {
             return Err("GCLK_WDT stands still: what is written is never synchronised".into());

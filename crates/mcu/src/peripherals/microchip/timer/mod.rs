@@ -90,7 +90,7 @@ pub struct Timer {
     stopped: Option<u64>,
     /// Outputs that have taken their pins over.
     connected: [bool; CHANNELS],
-    /// What the counter has next to do, but for the noise canceler; counting alone does not move
+    /// Cycle of the counter's next event, but for the noise canceler; counting alone does not move
     /// it.
     due: Option<u64>,
 }

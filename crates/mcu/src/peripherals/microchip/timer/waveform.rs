@@ -11,7 +11,7 @@ pub enum Top {
     Capture,
 }
 
-/// How the counter runs; with that, when OCRnx is taken over from its buffer and when TOVn is set.
+/// Mode of the counter. It decides when OCRnx is taken over from its buffer, and when TOVn is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Normal and CTC: up to TOP and to zero; OCRnx at once, TOVn at MAX.

@@ -29,8 +29,7 @@ pub(super) struct Watchdog {
     tick: u32,
     reason: u32,
     scratch: [u32; 8],
-    /// What is left of the count at cycle `since`, and 1/(core clock) parts of it that have gone
-    /// by.
+    /// Rest of the count at cycle `since`, and 1/(core clock) parts of it that have gone by.
     left: u32,
     since: u64,
     carry: u128,
@@ -99,7 +98,7 @@ impl Watchdog {
         expired
     }
 
-    /// What outlives a reset: the scratch registers, and why there was one (section 4.7.6).
+    /// Resets all but the scratch registers and the cause (section 4.7.6).
     pub fn reset(&mut self, cause: ResetCause) {
         let kept = std::mem::replace(self, Watchdog::new(self.clock_hz));
         if matches!(cause, ResetCause::Watchdog | ResetCause::Software) {

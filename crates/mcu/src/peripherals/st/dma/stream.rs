@@ -1,7 +1,7 @@
 //! A stream (STM32F4) or channel (STM32F0, F1) of a DMA controller: its registers, and the items
 //! that it moves.
 
-/// Whose registers it has.
+/// Layout of the registers, by series.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// RM0008 section 13.4, RM0041 section 9.4, RM0091 section 10.4.

@@ -190,8 +190,8 @@ impl OptionBytes {
         self.writing.take_if(|writing| writing.until <= now);
     }
 
-    /// What is being written stays half done: `torn` where that is said, else neither what it was
-    /// nor what it was to be.
+    /// Leaves a write under way half done: `torn` if it is given, else neither the old value nor
+    /// the new one.
     pub fn tear(&mut self, torn: Option<u8>) {
         let Some(Writing { range, before, .. }) = self.writing.take() else { return };
         for (cell, before) in self.cells[range].iter_mut().zip(before) {

@@ -15,7 +15,7 @@ const OPTSTRT: u32 = 1 << 1;
 const SPRMOD: u32 = 1 << 31;
 const RDP_SHIFT: u32 = 8;
 const NWRP_SHIFT: u32 = 16;
-/// What is stored: BOR_LEV, WDG_SW, nRST_STOP, nRST_STDBY, RDP, nWRP of twelve sectors; of the F7
+/// Stored bits: BOR_LEV, WDG_SW, nRST_STOP, nRST_STDBY, RDP, nWRP of twelve sectors; of the F7
 /// all but OPTLOCK and OPTSTRT.
 const STORED_F4: u32 = 0x0fff_ffec;
 const STORED_F7: u32 = 0xffff_fffc;
@@ -140,7 +140,7 @@ impl OptionRegister {
     /// True where the sector of this number is protected.
     ///
     /// # Errors
-    /// That is not known.
+    /// The protection is not known.
     pub fn protects(&self, sector: u32) -> Result<bool, &'static str> {
         let bit = 1 << (NWRP_SHIFT + sector.min(11));
         if (self.register ^ self.stored) & bit != 0 {

@@ -3,8 +3,7 @@
 /// LCKK.
 const KEY: u32 = 1 << 16;
 
-/// How far the sequence of the key has come; its bits for the pins have to be the same all the
-/// while.
+/// Progress of the key's sequence; its bits for the pins have to be the same all the while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Step {
     #[default]

@@ -73,7 +73,7 @@ pub struct I2c {
     base: u32,
     irq: Option<u8>,
     error_irq: Option<u8>,
-    /// Which of [`crate::Events::generic_clocks_hz`] is its clock; none for that of its bus.
+    /// Index of its clock in [`crate::Events::generic_clocks_hz`]; none for that of its bus.
     clock: Option<usize>,
     clock_hz: u64,
     core_hz: u64,

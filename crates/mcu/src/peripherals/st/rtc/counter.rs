@@ -39,7 +39,7 @@ pub struct Rtc {
     /// SECF, ALRF, OWF, RSF.
     flags: u32,
     configuring: bool,
-    /// What the halves of PRL, CNT and ALR were written with in configuration mode.
+    /// Halves of PRL, CNT and ALR that were written in configuration mode.
     written: [Option<u32>; 6],
     /// Periods of RTCCLK until RTOFF and RSF rise.
     writing: u64,

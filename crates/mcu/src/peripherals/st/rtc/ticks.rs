@@ -7,7 +7,7 @@ pub(super) struct Ticks {
     core_hz: u64,
     /// The cycle up to which ticks have been counted.
     since: u64,
-    /// What of a tick had gone by then, in parts of `core_hz`.
+    /// Part of a tick that had gone by then, in parts of `core_hz`.
     part: u64,
 }
 

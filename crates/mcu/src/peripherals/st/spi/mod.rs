@@ -96,7 +96,7 @@ pub struct Spi {
     nss: Nss,
     /// The data register was read while OVR was set; reading SR clears that then.
     data_read: bool,
-    /// What the selected chip did not understand, until the program looks.
+    /// The selected chip's refusal, until the program looks.
     refused: Option<String>,
     /// The requests of DMA of transmitter and receiver.
     transfers: [TransferRequest; 2],

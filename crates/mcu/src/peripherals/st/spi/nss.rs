@@ -84,8 +84,8 @@ impl Spi {
         Ok(())
     }
 
-    /// What a write of CR1 puts into it while MODF is set: after a read of SR it clears the flag,
-    /// else it cannot switch on.
+    /// Returns CR1 after a write while MODF is set: after a read of SR it clears the flag, else it
+    /// cannot switch on.
     pub(super) fn clear_mode_fault(&mut self, value: u32) -> u32 {
         if self.status & MODF == 0 {
             return value;

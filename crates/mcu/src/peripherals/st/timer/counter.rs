@@ -306,8 +306,7 @@ impl Counter {
         self.set_reference(channel, reference, at);
     }
 
-    /// What OCxREF is in the modes in which it follows the comparison with the counter, or is
-    /// forced.
+    /// Sets OCxREF in the modes in which it follows the comparison with the counter, or is forced.
     fn compare_level(&mut self, channel: usize, count: u32, at: u64) {
         let compare = self.compare[channel];
         let active = if self.down() { count <= compare } else { count < compare };

@@ -11,7 +11,7 @@ const OSSI: u32 = 1 << 10;
 const OSSR: u32 = 1 << 11;
 
 impl Timer {
-    /// Which events somebody beside the program may want: see [`Counter::watched`].
+    /// Sets the events that others than the program may want: see [`Counter::watched`].
     pub(super) fn watch(&mut self) {
         let transfers = self.enables >> DMA_ENABLES;
         let trigger = match self.master_mode() {

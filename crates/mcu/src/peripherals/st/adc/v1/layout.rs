@@ -63,7 +63,7 @@ impl Start {
 
 /// A family's converter.
 pub(super) struct Layout {
-    /// What of CR1, CR2 and CCR is modelled; CCR is 0 where there is none, and RCC makes the clock.
+    /// Modelled bits of CR1, CR2 and CCR; CCR is 0 where there is none, and RCC makes the clock.
     pub control: [u32; 2],
     pub control_words: &'static str,
     pub common: u32,

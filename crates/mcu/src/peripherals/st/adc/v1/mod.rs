@@ -101,8 +101,7 @@ pub struct Adc {
     calibrated: u64,
     /// JDISCEN: the injected conversion that the next start makes.
     injected_next: usize,
-    /// What is under way, the voltage once it is sampled, and the cycle at which the next of these
-    /// comes.
+    /// The group under way, the voltage once it is sampled, and the cycle of the next of these.
     converting: Option<(Group, Option<f64>, u64)>,
     failure: Option<String>,
     /// The temperature sensor and the internal reference, in millivolts.

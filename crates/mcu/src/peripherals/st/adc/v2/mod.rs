@@ -300,8 +300,8 @@ impl Adc {
         }
     }
 
-    /// What a conversion that gave `code` puts into DR; with oversampling nothing before the last
-    /// of so many, 2 to 256 of which the sum is shifted.
+    /// Returns DR after a conversion that gave `code`; with oversampling nothing before the last of
+    /// so many, 2 to 256, whose sum is shifted.
     fn oversample(&mut self, code: u32) -> Option<u32> {
         let [configuration, oversampling] = self.configuration;
         if oversampling & ROVSE == 0 || self.layout.sequence == Sequence::Channels {

@@ -103,7 +103,7 @@ impl OptionWords {
     /// OPTSTRT: stores the registers, which is done at cycle `until`.
     ///
     /// # Errors
-    /// Which option, and what it would bring about that the machine does not have.
+    /// Stores the options; an error names one whose effect the machine does not have.
     pub fn store(&mut self, until: u64) -> Result<(), &'static str> {
         let changed = self.registers[0] ^ self.delivered;
         if let Some((_, what)) = KEPT.iter().find(|(bits, _)| changed & bits != 0) {
