@@ -37,7 +37,7 @@ FLAGS += -mcall-prologues -mrelax -mstrict-X -fno-tree-dominator-opts -fno-move-
 RELAX := --relax
 endif
 # Where there are no kernels in assembly, the compiler keeps words of secrets in frames: crypto/compiler.h.
-ifneq ($(filter portable O0,$(VARIANT))$(if $(wildcard $(KERNELS)),,none),)
+ifneq ($(filter portable O0,$(VARIANT))$(if $(wildcard $(KERNELS)/keccak_permutation_fast.S),,none),)
 FLAGS += -DWS_SPILLS=1
 endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
