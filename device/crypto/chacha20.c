@@ -3,10 +3,6 @@
 #include "chacha20_rounds.h"
 #include "little_endian.h"
 #include "secret.h"
-#include "stack_wipe.h"
-
-/* Of ws_chacha20_rounds, which keeps words of the state there. */
-#define ROUNDS_STACK WS_STACK_OF(96, 96, 64, 112)
 
 void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counter, const uint8_t *in, uint8_t *out,
                  size_t len)
@@ -19,7 +15,6 @@ void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counte
     } work;
     uint8_t i;
     uint8_t n;
-    uint8_t left;
 
     for (i = 0; i < 4; i++) {
         work.begun[i] = constants[i];
@@ -38,17 +33,21 @@ void ws_chacha20(const uint8_t key[32], const uint8_t nonce[12], uint32_t counte
         ws_chacha20_rounds(work.state);
         n = len < 64 ? (uint8_t)len : 64;
         len -= n;
-        for (i = 0; n != 0; i++) {
+        for (i = 0; n >= 4; i++) {
+            ws_store32_le(out, ws_load32_le(in) ^ (work.state[i] + work.begun[i]));
+            in += 4;
+            out += 4;
+            n -= 4;
+        }
+        if (n != 0) {
             uint32_t word = work.state[i] + work.begun[i];
 
-            for (left = n < 4 ? n : 4; left != 0; left--) {
+            for (; n != 0; n--) {
                 *out++ = (uint8_t)(*in++ ^ (uint8_t)word);
                 word >>= 8;
-                n--;
             }
         }
         work.begun[12]++;
     }
     ws_wipe(&work, sizeof work);
-    ws_stack_wipe(ROUNDS_STACK);
 }

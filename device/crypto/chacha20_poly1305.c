@@ -5,16 +5,6 @@
 #include "poly1305.h"
 #include "secret.h"
 
-/* A length as 8 bytes, the lowest first. */
-static void absorb_length(ws_poly1305_ctx *ctx, size_t len)
-{
-    uint8_t bytes[8];
-
-    ws_store32_le(bytes, (uint32_t)len);
-    ws_store32_le(bytes + 4, (uint32_t)((uint64_t)len >> 32));
-    ws_poly1305_absorb(ctx, bytes, 8);
-}
-
 static void authenticate(const uint8_t *key, const uint8_t *nonce, const uint8_t *aad, size_t aad_len, const uint8_t *in,
                          size_t len, uint8_t *tag)
 {
@@ -34,8 +24,12 @@ static void authenticate(const uint8_t *key, const uint8_t *nonce, const uint8_t
     ws_poly1305_fill(&ctx);
     ws_poly1305_absorb(&ctx, in, len);
     ws_poly1305_fill(&ctx);
-    absorb_length(&ctx, aad_len);
-    absorb_length(&ctx, len);
+    /* Both lengths, each as 8 bytes. */
+    ws_store32_le(once, (uint32_t)aad_len);
+    ws_store32_le(once + 4, (uint32_t)((uint64_t)aad_len >> 32));
+    ws_store32_le(once + 8, (uint32_t)len);
+    ws_store32_le(once + 12, (uint32_t)((uint64_t)len >> 32));
+    ws_poly1305_absorb(&ctx, once, 16);
     ws_poly1305_finish(&ctx, tag);
 }
 

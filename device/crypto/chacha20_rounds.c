@@ -1,5 +1,10 @@
 #include "chacha20_rounds.h"
 
+#include "stack_wipe.h"
+
+/* Of rounds, which keeps words of the state there. */
+#define ROUNDS_STACK WS_STACK_OF(96, 96, 64, 112)
+
 static uint32_t rotated(uint32_t word, uint8_t left)
 {
     return (word << left) | (word >> (uint8_t)(32 - left));
@@ -18,7 +23,7 @@ static void quarter_round(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
     *b = rotated(*b ^ *c, 7);
 }
 
-void ws_chacha20_rounds(uint32_t state[16])
+WS_NOINLINE static void rounds(uint32_t state[16])
 {
     uint8_t round;
     uint8_t i;
@@ -32,4 +37,10 @@ void ws_chacha20_rounds(uint32_t state[16])
             quarter_round(&state[i], &state[4 + ((i + 1) & 3)], &state[8 + ((i + 2) & 3)], &state[12 + ((i + 3) & 3)]);
         }
     }
+}
+
+void ws_chacha20_rounds(uint32_t state[16])
+{
+    rounds(state);
+    ws_stack_wipe(ROUNDS_STACK);
 }

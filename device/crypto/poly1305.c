@@ -1,5 +1,6 @@
 #include "poly1305.h"
 
+#include "poly1305_block.h"
 #include "secret.h"
 
 #define LIMBS WS_LIMBS(16)
@@ -13,47 +14,6 @@ static void read(ws_limb *number, const uint8_t *in)
     for (i = 0; i < 16; i++) {
         bytes[i] = in[i];
     }
-}
-
-/* sum += a number of 16 bytes. */
-static void add(ws_poly1305_ctx *ctx, const ws_limb *number)
-{
-    ctx->sum[LIMBS] = (ws_limb)(ctx->sum[LIMBS] + ws_limbs_add(ctx->sum, ctx->sum, number, LIMBS));
-}
-
-/* sum = (sum + block + end 2^128) r modulo 2^130 - 5, not fully reduced. */
-static void add_block(ws_poly1305_ctx *ctx, const uint8_t *in, uint8_t end)
-{
-    ws_limb *const high = ctx->product + LIMBS;
-    ws_limb top;
-    ws_limb carry = 0;
-    uint8_t i;
-
-    read(ctx->product, in);
-    add(ctx, ctx->product);
-    top = (ws_limb)(ctx->sum[LIMBS] + end);
-
-    /* r is below 2^124, so the product is below 2^256. */
-    ws_limbs_multiply(ctx->product, ctx->sum, ctx->factor, LIMBS);
-    for (i = 0; i < LIMBS; i++) {
-        ws_two_limbs sum = (ws_two_limbs)((ws_two_limbs)top * ctx->factor[i] + high[i] + carry);
-
-        high[i] = (ws_limb)sum;
-        carry = (ws_limb)(sum >> WS_LIMB_BITS);
-    }
-
-    /* What is above bit 130 counts five times: once where it is four times as much, and once where it is. */
-    for (i = 0; i < LIMBS; i++) {
-        ctx->sum[i] = ctx->product[i];
-    }
-    ctx->sum[LIMBS] = high[0] & 3;
-    high[0] &= (ws_limb)~3u;
-    add(ctx, high);
-    for (i = 0; i < LIMBS - 1; i++) {
-        high[i] = (ws_limb)((high[i] >> 2) | (ws_limb)(high[i + 1] << (WS_LIMB_BITS - 2)));
-    }
-    high[i] >>= 2;
-    add(ctx, high);
 }
 
 void ws_poly1305_init(ws_poly1305_ctx *ctx, const uint8_t key[32])
@@ -79,7 +39,7 @@ void ws_poly1305_absorb(ws_poly1305_ctx *ctx, const uint8_t *in, size_t len)
 {
     while (len != 0) {
         if (ctx->used == 0 && len >= 16) {
-            add_block(ctx, in, 1);
+            ws_poly1305_block(ctx, in, 1);
             in += 16;
             len -= 16;
             continue;
@@ -87,7 +47,7 @@ void ws_poly1305_absorb(ws_poly1305_ctx *ctx, const uint8_t *in, size_t len)
         ctx->block[ctx->used++] = *in++;
         len--;
         if (ctx->used == 16) {
-            add_block(ctx, ctx->block, 1);
+            ws_poly1305_block(ctx, ctx->block, 1);
             ctx->used = 0;
         }
     }
@@ -112,7 +72,7 @@ void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
         while (ctx->used < 16) {
             ctx->block[ctx->used++] = 0;
         }
-        add_block(ctx, ctx->block, 0);
+        ws_poly1305_block(ctx, ctx->block, 0);
     }
     /* Once more what is above bit 130, five times; then the sum is below 2^130 + 10. */
     for (i = 1; i < LIMBS; i++) {
@@ -120,7 +80,7 @@ void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
     }
     ctx->product[0] = (ws_limb)(5 * (ctx->sum[LIMBS] >> 2));
     ctx->sum[LIMBS] &= 3;
-    add(ctx, ctx->product);
+    ws_poly1305_add(ctx, ctx->product);
     /* The sum, and 5 more: where that reaches 2^130 the sum was 2^130 - 5 or more, and its residue is what is below that bit. */
     ctx->product[0] = 5;
     ctx->product[LIMBS] = (ws_limb)(ctx->sum[LIMBS] + ws_limbs_add(ctx->product, ctx->product, ctx->sum, LIMBS));

@@ -1,6 +1,6 @@
 #include "secret.h"
 
-#if defined(__arm__)
+#if defined(__arm__) || defined(__riscv)
 /* A word of what may have been written as anything. */
 typedef uint32_t __attribute__((may_alias)) aliasing_word;
 #endif
@@ -9,7 +9,7 @@ void ws_wipe(void *p, size_t n)
 {
     volatile uint8_t *bytes = p;
 
-#if defined(__arm__)
+#if defined(__arm__) || defined(__riscv)
     /* Mostly work areas, which are aligned. */
     if (((uintptr_t)p & 3) == 0) {
         volatile aliasing_word *words = p;
