@@ -1,0 +1,355 @@
+@ SHA-512's compression function for ARMv6-M (Cortex-M0 and M0+): sha512.h's ws_sha512_blocks
+@ (FIPS 180-4, section 6.4.2), the fast variant.
+@
+@ Cycles of a call with one block without wait states: 16952 on a Cortex-M0; stack 496 bytes;
+@ flash 796 and a table of 640.
+@
+@ Constant time: nothing depends on the data but the data. The round constants are public and stay
+@ in flash. The frame is wiped.
+@
+@ The idea. The working variables lie on the stack in an array that begins eight bytes lower each
+@ round: a round stores the new a below it and the new e over d, and moves nothing. Every 16 rounds
+@ the array goes back up. The message schedule is a ring whose words stand twice, 128 bytes apart,
+@ so that no distance wraps.
+
+	.syntax unified
+	.thumb
+
+	.section .rodata.ws_sha512_k, "a", %progbits
+	.balign	128
+	.type	sha512_k, %object
+sha512_k:
+	.word	0xd728ae22, 0x428a2f98, 0x23ef65cd, 0x71374491, 0xec4d3b2f, 0xb5c0fbcf, 0x8189dbbc, 0xe9b5dba5
+	.word	0xf348b538, 0x3956c25b, 0xb605d019, 0x59f111f1, 0xaf194f9b, 0x923f82a4, 0xda6d8118, 0xab1c5ed5
+	.word	0xa3030242, 0xd807aa98, 0x45706fbe, 0x12835b01, 0x4ee4b28c, 0x243185be, 0xd5ffb4e2, 0x550c7dc3
+	.word	0xf27b896f, 0x72be5d74, 0x3b1696b1, 0x80deb1fe, 0x25c71235, 0x9bdc06a7, 0xcf692694, 0xc19bf174
+	.word	0x9ef14ad2, 0xe49b69c1, 0x384f25e3, 0xefbe4786, 0x8b8cd5b5, 0x0fc19dc6, 0x77ac9c65, 0x240ca1cc
+	.word	0x592b0275, 0x2de92c6f, 0x6ea6e483, 0x4a7484aa, 0xbd41fbd4, 0x5cb0a9dc, 0x831153b5, 0x76f988da
+	.word	0xee66dfab, 0x983e5152, 0x2db43210, 0xa831c66d, 0x98fb213f, 0xb00327c8, 0xbeef0ee4, 0xbf597fc7
+	.word	0x3da88fc2, 0xc6e00bf3, 0x930aa725, 0xd5a79147, 0xe003826f, 0x06ca6351, 0x0a0e6e70, 0x14292967
+	.word	0x46d22ffc, 0x27b70a85, 0x5c26c926, 0x2e1b2138, 0x5ac42aed, 0x4d2c6dfc, 0x9d95b3df, 0x53380d13
+	.word	0x8baf63de, 0x650a7354, 0x3c77b2a8, 0x766a0abb, 0x47edaee6, 0x81c2c92e, 0x1482353b, 0x92722c85
+	.word	0x4cf10364, 0xa2bfe8a1, 0xbc423001, 0xa81a664b, 0xd0f89791, 0xc24b8b70, 0x0654be30, 0xc76c51a3
+	.word	0xd6ef5218, 0xd192e819, 0x5565a910, 0xd6990624, 0x5771202a, 0xf40e3585, 0x32bbd1b8, 0x106aa070
+	.word	0xb8d2d0c8, 0x19a4c116, 0x5141ab53, 0x1e376c08, 0xdf8eeb99, 0x2748774c, 0xe19b48a8, 0x34b0bcb5
+	.word	0xc5c95a63, 0x391c0cb3, 0xe3418acb, 0x4ed8aa4a, 0x7763e373, 0x5b9cca4f, 0xd6b2b8a3, 0x682e6ff3
+	.word	0x5defb2fc, 0x748f82ee, 0x43172f60, 0x78a5636f, 0xa1f0ab72, 0x84c87814, 0x1a6439ec, 0x8cc70208
+	.word	0x23631e28, 0x90befffa, 0xde82bde9, 0xa4506ceb, 0xb2c67915, 0xbef9a3f7, 0xe372532b, 0xc67178f2
+	.word	0xea26619c, 0xca273ece, 0x21c0c207, 0xd186b8c7, 0xcde0eb1e, 0xeada7dd6, 0xee6ed178, 0xf57d4f7f
+	.word	0x72176fba, 0x06f067aa, 0xa2c898a6, 0x0a637dc5, 0xbef90dae, 0x113f9804, 0x131c471b, 0x1b710b35
+	.word	0x23047d84, 0x28db77f5, 0x40c72493, 0x32caab7b, 0x15c9bebc, 0x3c9ebe0a, 0x9c100d4c, 0x431d67c4
+	.word	0xcb3e42b6, 0x4cc5d4be, 0xfc657e2a, 0x597f299c, 0x3ad6faec, 0x5fcb6fab, 0x4a475817, 0x6c44198c
+	.size	sha512_k, . - sha512_k
+
+@ The frame from sp on while the array is at its upper end: the array, the schedule, the arguments.
+	.equ	SCHEDULE, 64
+	.equ	STATE, SCHEDULE + 256
+	.equ	DATA, STATE + 4
+	.equ	BLOCKS, STATE + 8
+	.equ	ROOM, 128
+
+@ r3, r2 = a function of section 4.1.3 of r1, r0, the high word first; r4: scratch.
+.macro	large_sum_0
+	lsrs	r2, r0, #28
+	lsls	r4, r1, #4
+	eors	r2, r4
+	lsrs	r4, r1, #2
+	eors	r2, r4
+	lsls	r4, r0, #30
+	eors	r2, r4
+	lsrs	r4, r1, #7
+	eors	r2, r4
+	lsls	r4, r0, #25
+	eors	r2, r4
+	lsrs	r3, r1, #28
+	lsls	r4, r0, #4
+	eors	r3, r4
+	lsrs	r4, r0, #2
+	eors	r3, r4
+	lsls	r4, r1, #30
+	eors	r3, r4
+	lsrs	r4, r0, #7
+	eors	r3, r4
+	lsls	r4, r1, #25
+	eors	r3, r4
+.endm
+.macro	large_sum_1
+	lsrs	r2, r0, #14
+	lsls	r4, r1, #18
+	eors	r2, r4
+	lsrs	r4, r0, #18
+	eors	r2, r4
+	lsls	r4, r1, #14
+	eors	r2, r4
+	lsrs	r4, r1, #9
+	eors	r2, r4
+	lsls	r4, r0, #23
+	eors	r2, r4
+	lsrs	r3, r1, #14
+	lsls	r4, r0, #18
+	eors	r3, r4
+	lsrs	r4, r1, #18
+	eors	r3, r4
+	lsls	r4, r0, #14
+	eors	r3, r4
+	lsrs	r4, r0, #9
+	eors	r3, r4
+	lsls	r4, r1, #23
+	eors	r3, r4
+.endm
+.macro	small_sum_0
+	lsrs	r2, r0, #1
+	lsls	r4, r1, #31
+	eors	r2, r4
+	lsrs	r4, r0, #8
+	eors	r2, r4
+	lsls	r4, r1, #24
+	eors	r2, r4
+	lsrs	r4, r0, #7
+	eors	r2, r4
+	lsls	r4, r1, #25
+	eors	r2, r4
+	lsrs	r3, r1, #1
+	lsls	r4, r0, #31
+	eors	r3, r4
+	lsrs	r4, r1, #8
+	eors	r3, r4
+	lsls	r4, r0, #24
+	eors	r3, r4
+	lsrs	r4, r1, #7
+	eors	r3, r4
+.endm
+.macro	small_sum_1
+	lsrs	r2, r0, #19
+	lsls	r4, r1, #13
+	eors	r2, r4
+	lsrs	r4, r1, #29
+	eors	r2, r4
+	lsls	r4, r0, #3
+	eors	r2, r4
+	lsrs	r4, r0, #6
+	eors	r2, r4
+	lsls	r4, r1, #26
+	eors	r2, r4
+	lsrs	r3, r1, #19
+	lsls	r4, r0, #13
+	eors	r3, r4
+	lsrs	r4, r0, #29
+	eors	r3, r4
+	lsls	r4, r1, #3
+	eors	r3, r4
+	lsrs	r4, r1, #6
+	eors	r3, r4
+.endm
+
+@ r5, r6: the sum, the high word first.
+.macro	add_to_sum high, low
+	adds	r6, r6, \low
+	adcs	r5, r5, \high
+.endm
+
+@ The word of a later round, at r7, from those of 16, 15, 7 and 2 rounds before.
+.macro	schedule
+	ldr	r0, [r7, #8]
+	ldr	r1, [r7, #12]
+	small_sum_0
+	ldr	r6, [r7]
+	ldr	r5, [r7, #4]
+	add_to_sum r3, r2
+	ldr	r0, [r7, #72]
+	ldr	r1, [r7, #76]
+	add_to_sum r1, r0
+	ldr	r0, [r7, #112]
+	ldr	r1, [r7, #116]
+	small_sum_1
+	add_to_sum r3, r2
+	str	r6, [r7]
+	str	r5, [r7, #4]
+	movs	r4, r7
+	adds	r4, #128
+	str	r6, [r4]
+	str	r5, [r4, #4]
+	adds	r7, #8
+.endm
+
+@ (f ^ g) & e ^ g in \to; r2, r3: scratch.
+.macro	choose to, at, e
+	ldr	\to, [sp, #40 + \at]
+	ldr	r3, [sp, #48 + \at]
+	mov	r2, \e
+	eors	\to, r3
+	ands	\to, r2
+	eors	\to, r3
+.endm
+
+@ (a | b) & c | a & b in \to; r2, r3: scratch.
+.macro	majority to, at, a
+	mov	\to, \a
+	ldr	r2, [sp, #8 + \at]
+	movs	r3, \to
+	ands	\to, r2
+	orrs	r3, r2
+	ldr	r2, [sp, #16 + \at]
+	ands	r3, r2
+	orrs	\to, r3
+.endm
+
+@ r9, r8: a; r11, r10: e; r5, r6: the word; r12: the constant.
+.macro	round
+	mov	r4, r12
+	ldm	r4!, {r0, r1}
+	mov	r12, r4
+	add_to_sum r1, r0
+	ldr	r0, [sp, #56]
+	ldr	r1, [sp, #60]
+	add_to_sum r1, r0
+	choose	r0, 0, r10
+	choose	r1, 4, r11
+	add_to_sum r1, r0
+	mov	r0, r10
+	mov	r1, r11
+	large_sum_1
+	add_to_sum r3, r2
+	ldr	r0, [sp, #24]
+	ldr	r1, [sp, #28]
+	adds	r0, r0, r6
+	adcs	r1, r1, r5
+	str	r0, [sp, #24]
+	str	r1, [sp, #28]
+	mov	r10, r0
+	mov	r11, r1
+	majority r0, 0, r8
+	majority r1, 4, r9
+	add_to_sum r1, r0
+	mov	r0, r8
+	mov	r1, r9
+	large_sum_0
+	add_to_sum r3, r2
+	mov	r8, r6
+	mov	r9, r5
+	sub	sp, #8
+	str	r6, [sp]
+	str	r5, [sp, #4]
+.endm
+
+	.section .text.ws_sha512_blocks, "ax", %progbits
+	.balign	4
+	.globl	ws_sha512_blocks
+	.type	ws_sha512_blocks, %function
+	.thumb_func
+ws_sha512_blocks:
+	cmp	r2, #0
+	bne	0f
+	bx	lr
+0:	push	{r4-r7, lr}
+	mov	r3, r8
+	mov	r4, r9
+	mov	r5, r10
+	mov	r6, r11
+	push	{r3-r6}
+	push	{r0-r2}
+	sub	sp, #(256 + 64)
+
+1:	ldr	r0, [sp, #DATA]
+	add	r7, sp, #SCHEDULE
+	movs	r6, #16
+2:
+	.irp	to, r2, r1
+	ldrb	\to, [r0]
+	.irp	at, 1, 2, 3
+	lsls	\to, \to, #8
+	ldrb	r3, [r0, #\at]
+	orrs	\to, r3
+	.endr
+	adds	r0, #4
+	.endr
+	stm	r7!, {r1, r2}
+	subs	r6, #1
+	bne	2b
+	str	r0, [sp, #DATA]
+	ldr	r0, [sp, #STATE]
+	mov	r7, sp
+	movs	r6, #8
+2:	ldm	r0!, {r2, r3}
+	movs	r4, r2
+	stm	r7!, {r3, r4}
+	subs	r6, #1
+	bne	2b
+	@ r7 is at the schedule.
+	ldr	r0, [sp]
+	ldr	r1, [sp, #4]
+	mov	r8, r0
+	mov	r9, r1
+	ldr	r0, [sp, #32]
+	ldr	r1, [sp, #36]
+	mov	r10, r0
+	mov	r11, r1
+	ldr	r0, =sha512_k
+	mov	r12, r0
+3:	ldm	r7!, {r0, r1}
+	movs	r6, r0
+	movs	r5, r1
+	round
+	mov	r0, r12
+	lsls	r0, r0, #25
+	bne	0f
+	b	6f
+0:	b	3b
+5:	schedule
+	round
+	mov	r0, r12
+	lsls	r0, r0, #25
+	beq	6f
+	b	5b
+	@ The array goes back up.
+6:	mov	r0, sp
+	mov	r7, sp
+	adds	r7, #ROOM
+	.rept	4
+	ldm	r0!, {r1-r4}
+	stm	r7!, {r1-r4}
+	.endr
+	add	sp, #ROOM
+	@ r7 is at the schedule again.
+	ldr	r0, =(sha512_k + 640)
+	cmp	r12, r0
+	beq	0f
+	b	5b
+0:	ldr	r0, [sp, #STATE]
+	mov	r7, sp
+	movs	r6, #8
+7:	ldm	r7!, {r2, r3}
+	ldr	r1, [r0, #4]
+	ldr	r4, [r0]
+	adds	r2, r2, r1
+	adcs	r4, r3
+	str	r4, [r0]
+	str	r2, [r0, #4]
+	adds	r0, #8
+	subs	r6, #1
+	bne	7b
+	ldr	r0, [sp, #BLOCKS]
+	subs	r0, #1
+	str	r0, [sp, #BLOCKS]
+	beq	0f
+	b	1b
+	@ All but the arguments, and where the array grew into.
+0:	movs	r1, #0
+	movs	r2, #0
+	movs	r3, #0
+	movs	r4, #0
+	sub	sp, #ROOM
+	mov	r7, sp
+	movs	r0, #((ROOM + STATE) / 16)
+8:	stm	r7!, {r1-r4}
+	subs	r0, #1
+	bne	8b
+	add	sp, #(ROOM + STATE + 12)
+	pop	{r3-r6}
+	mov	r8, r3
+	mov	r9, r4
+	mov	r10, r5
+	mov	r11, r6
+	pop	{r4-r7, pc}
+	.size	ws_sha512_blocks, . - ws_sha512_blocks
+	.ltorg
