@@ -1,6 +1,7 @@
 #include "ghash.h"
 
 #include "secret.h"
+#include "stack_wipe.h"
 
 /* The processor's own word, in which a 128-bit value is shifted most cheaply. */
 #if defined(__AVR__) || defined(__SDCC)
@@ -15,7 +16,14 @@ typedef uint32_t word;
 #define WORD_BITS (8 * sizeof(word))
 #define WORDS (16 / sizeof(word))
 
+#if WS_SPILLS
+/* Of absorb, which keeps words of h and y there. */
+#define ABSORB_STACK WS_STACK_OF(80, 80, 208, 96)
+
+WS_NOINLINE static void absorb(uint8_t y[16], const uint8_t h[16], const uint8_t *data, size_t blocks)
+#else
 void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data, size_t blocks)
+#endif
 {
     /* Algorithm 1 of SP 800-38D section 6.3: z gathers v = h x^i for each bit i set in the other factor. Words are
      * big-endian, most significant first, so that bit 0 of the standard is the top bit of word 0. */
@@ -69,3 +77,11 @@ void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data, si
     }
     ws_wipe(&work, sizeof work);
 }
+
+#if WS_SPILLS
+void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data, size_t blocks)
+{
+    absorb(y, h, data, blocks);
+    ws_stack_wipe(ABSORB_STACK);
+}
+#endif

@@ -13,11 +13,23 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The functions that erase behind themselves.
-const ERASERS: [&str; 5] =
-    ["ws_sha1_blocks", "ws_sha256_blocks", "ws_chacha20", "ws_ascon_aead128_seal", "ws_ascon_aead128_open"];
+const ERASERS: [&str; 6] = [
+    "ws_sha1_blocks",
+    "ws_sha256_blocks",
+    "ws_ghash_blocks",
+    "ws_chacha20_rounds",
+    "ws_ascon_aead128_seal",
+    "ws_ascon_aead128_open",
+];
 /// They are all called by these.
-const OPERATIONS: [&str; 5] =
-    ["sha1", "sha256", "chacha20-poly1305-seal", "ascon-aead128-seal", "ascon-aead128-open"];
+const OPERATIONS: [&str; 6] = [
+    "sha1",
+    "sha256",
+    "aes128-gcm-seal",
+    "chacha20-poly1305-seal",
+    "ascon-aead128-seal",
+    "ascon-aead128-open",
+];
 
 /// Below a stack pointer at the call of `ws_stack_wipe`, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
