@@ -2,14 +2,15 @@
 //! and the switch of the system clock.
 //!
 //! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410
-//! (STM32F7) section 5.3, RM0432 (STM32L4+) section 6.4. All other registers are enables and
-//! prescalers: they keep what is written. Resets of peripherals (RSTR) do nothing.
+//! (STM32F7) section 5.3, RM0432 (STM32L4+) section 6.4. The enables and resets of
+//! peripherals are [`gates`]. All other registers keep what is written.
 
+mod gates;
 mod layout;
 
 use self::layout::{BLOCK, Series};
 use super::flash::Interface;
-use crate::ResetCause;
+use crate::{GateRegister, ResetCause};
 
 /// Words up to the last register of the five, RCC_DLYCFGR (0xa4) of the STM32L4+.
 const WORDS: usize = 0xa8 / 4;
@@ -41,9 +42,6 @@ const PLLON: u32 = 1 << 24;
 const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
 /// STM32F4 and F7: PLLI2S; F7: PLLSAI; STM32L4+: PLLSAI1, PLLSAI2.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
-
-/// RCC_AHB1ENR: the backup SRAM's clock.
-const BKPSRAMEN: u32 = 1 << 18;
 
 /// RCC_DCKCFGR, of the STM32F401, F411 and F7, and its TIMPRE: another clock for the timers
 /// (RM0383, RM0368, section 6.3.23; RM0410, section 5.3.25).
@@ -132,6 +130,11 @@ impl Rcc {
             Interface::F0 | Interface::F1 => word(0x04),
             Interface::F4 | Interface::F7 | Interface::L4 => word(0x08),
         }
+    }
+
+    /// The registers that let peripherals have their clocks, or reset them.
+    pub fn gates(&self) -> &'static [GateRegister] {
+        gates::gates(self.series)
     }
 
     /// The register at `offset` (a multiple of 4); zero where there is none.
@@ -297,13 +300,6 @@ impl Rcc {
             }),
             Interface::F0 | Interface::F4 | Interface::F7 => None,
         }
-    }
-
-    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none
-    /// (RM0090, 7.3.10).
-    pub fn backup_sram_hz(&self, crystal_hz: u64) -> u64 {
-        let has = matches!(self.interface, Interface::F4 | Interface::F7);
-        if has && self.words[word(0x30)] & BKPSRAMEN != 0 { self.hclk_hz(crystal_hz) } else { 0 }
     }
 
     /// The clock that SW chooses, SYSCLK.

@@ -57,6 +57,7 @@ impl PeripheralBus {
         self.stall = 0;
         self.sleeping = false;
         self.events.reset();
+        self.gates.on_reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
@@ -72,6 +73,7 @@ impl PeripheralBus {
         }
         self.follow_clock(now, None);
         self.refresh_power();
+        self.reset_gates(now);
     }
 
     /// Fault with which the part cannot begin: see [`Nonvolatile::pending_fault`].
