@@ -59,8 +59,8 @@ pub use part::{
 };
 pub use peripheral::{
     ClockControl, Context, ControlRegister, Dma, DmaController, Event, Events, FlashChange, FlashController,
-    FlashSettings, FlashStore, FlashView, GateRegister, Nonvolatile, Peripheral, PeripheralBus, Power, PowerManagement, ProtectedMemory,
-    ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
+    FlashSettings, FlashStore, FlashView, GateRegister, Nonvolatile, Peripheral, PeripheralBus, Power,
+    PowerManagement, ProtectedMemory, ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

@@ -54,13 +54,13 @@ impl Block {
 }
 
 /// A part's registers: those on the bus, or those that only the core's instructions reach.
-enum Device {
+pub enum Device {
     Bus(Box<PeripheralBus>, u64),
     Core(Box<dyn Mcu>, u32),
 }
 
 impl Device {
-    fn new(part: &Part, address: u32) -> Device {
+    pub fn new(part: &Part, address: u32) -> Device {
         let devices = part.peripherals.iter().map(|spec| new_peripheral(part, spec).expect("a model"));
         let bus = PeripheralBus::new(devices.collect()).expect("a bus");
         if bus.claims(address) {
@@ -71,14 +71,14 @@ impl Device {
         Device::Core(machine, ram.start)
     }
 
-    fn copy(&self) -> Device {
+    pub fn copy(&self) -> Device {
         match self {
             Device::Bus(bus, now) => Device::Bus(bus.clone(), *now),
             Device::Core(machine, ram) => Device::Core(machine.snapshot(), *ram),
         }
     }
 
-    fn read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
+    pub fn read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
         match self {
             Device::Bus(bus, now) => bus.read(address, size, *now, 0, None),
             Device::Core(machine, ram) => {
@@ -90,7 +90,7 @@ impl Device {
         }
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
+    pub fn write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
         match self {
             Device::Bus(bus, now) => bus.write(address, size, value, *now, 0, None),
             Device::Core(machine, ram) => {
@@ -186,6 +186,14 @@ impl Check<'_> {
 
 fn part(name: &str) -> Part {
     crate::cortex_m::programs::part(name)
+}
+
+/// A part, and the registers of its RCC with their offsets.
+pub fn part_with_rcc(name: &str) -> (Part, Vec<(String, u32)>) {
+    let file: File = toml::from_str(include_str!("clock_registers.toml")).expect("clock_registers.toml");
+    let is_rcc = |block: &&Block| block.name == "RCC" && block.parts.iter().any(|part| part == name);
+    let block = file.block.iter().find(is_rcc).expect("RCC");
+    (part(name), block.rows().into_iter().map(|row| (row.name, row.offset)).collect())
 }
 
 /// Compares a block of a part with its table; what is wrong, and how many accesses were made.

@@ -13,8 +13,7 @@ use std::sync::Arc;
 const RUNNING: u64 = u64::MAX;
 
 /// The mistake, for whoever goes on after it.
-const UNCLOCKED: &str =
-    "an access to a peripheral without a clock, or in reset, reads 0 and changes nothing";
+const UNCLOCKED: &str = "an access to a peripheral without a clock, or in reset, reads 0 and changes nothing";
 
 /// A bit of a clock control, and the registers that it is for.
 struct Gate {

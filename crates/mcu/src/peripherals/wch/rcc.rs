@@ -7,7 +7,8 @@
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    ClockControl, ClockUpdate, Context, ControlRegister, Fault, GateRegister, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    ClockControl, ClockUpdate, Context, ControlRegister, Fault, GateRegister, Part, Peripheral,
+    PeripheralSpec, ResetCause, Roles, Spec,
 };
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
