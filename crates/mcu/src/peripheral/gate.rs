@@ -33,17 +33,20 @@ pub struct GateRegister {
     pub reset: Option<ControlRegister>,
     /// A clear bit takes the clock away while the core sleeps.
     pub asleep: Option<ControlRegister>,
+    /// The enables are for the registers alone: a peripheral with another clock goes on (SAM D21).
+    pub is_bus_only: bool,
     /// Bits, and the beginnings of their names, which mostly are the peripherals' in the target
     /// file. `ADC1/ADC` is ADC1EN, and ADCRST.
     pub fields: &'static [(u8, &'static str)],
 }
 
-/// Returns true if a field of this name is for the peripheral or block `name`: IOPA is GPIOA, and a
-/// field ADC is for the only converter.
+/// Returns true if a field of this name is for the peripheral or block `name`: IOPA is GPIOA, PORT is
+/// for all ports, and ADC for the only converter.
 pub(crate) fn is_for(field: &str, name: &str) -> bool {
     let field = field.split('/').next().unwrap_or(field);
     match field.strip_prefix("IOP") {
         Some(port) => name.strip_prefix("GPIO") == Some(port),
+        None if field == "PORT" => name.strip_prefix(field).is_some_and(|port| port.len() == 1),
         None => field == name || field == "ADC" && name == "ADC1",
     }
 }

@@ -188,11 +188,11 @@ fn part(name: &str) -> Part {
     crate::cortex_m::programs::part(name)
 }
 
-/// A part, and the registers of its RCC with their offsets.
-pub fn part_with_rcc(name: &str) -> (Part, Vec<(String, u32)>) {
+/// A part, and the registers of one of its blocks with their offsets.
+pub fn part_with_registers(name: &str, unit: &str) -> (Part, Vec<(String, u32)>) {
     let file: File = toml::from_str(include_str!("clock_registers.toml")).expect("clock_registers.toml");
-    let is_rcc = |block: &&Block| block.name == "RCC" && block.parts.iter().any(|part| part == name);
-    let block = file.block.iter().find(is_rcc).expect("RCC");
+    let is_wanted = |block: &&Block| block.name == unit && block.parts.iter().any(|part| part == name);
+    let block = file.block.iter().find(is_wanted).expect("a block");
     (part(name), block.rows().into_iter().map(|row| (row.name, row.offset)).collect())
 }
 

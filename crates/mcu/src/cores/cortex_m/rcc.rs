@@ -48,6 +48,12 @@ const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 const DCKCFGR: u32 = 0x8c;
 const TIMPRE: u32 = 1 << 24;
 
+/// RCC_PLLSAICFGR of the STM32F42x and F43x, and its value after a reset (RM0090, section 6.3.24).
+const PLLSAICFGR: u32 = 0x88;
+const PLLSAICFGR_RESET: u32 = 0x2400_3000;
+/// RCC_PLLCFGR of the STM32L4+: PLLREN.
+const PLLREN_L4: u32 = 1 << 24;
+
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
 const BDRST: u32 = 1 << 16;
 const RTCSEL: u32 = 3 << 8;
@@ -149,6 +155,10 @@ impl Rcc {
     pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let index = word(offset);
         let Some((reset, kept)) = self.layout.get(index).copied().flatten() else {
+            // RCC_DeInit of ST's Standard Peripheral Library writes it on parts without a PLLSAI.
+            if self.interface == Interface::F4 && (offset, value) == (PLLSAICFGR, PLLSAICFGR_RESET) {
+                return Ok(());
+            }
             let reserved = Err("a register that only others of the series have");
             return if value == 0 { Ok(()) } else { reserved };
         };
@@ -167,7 +177,8 @@ impl Rcc {
         if index == self.bdcr() {
             // RTCSEL, once it is not zero, stays until the backup domain is reset.
             let source = if before & RTCSEL == 0 { value & RTCSEL } else { before & RTCSEL };
-            self.words[index] = if value & BDRST != 0 { BDRST } else { value & !RTCSEL | source };
+            let reset = self.after_reset(index);
+            self.words[index] = if value & BDRST != 0 { BDRST | reset } else { value & !RTCSEL | source };
         }
         if index == self.csr() {
             // The causes of the last reset stay until RMVF clears them.
@@ -215,6 +226,11 @@ impl Rcc {
     fn held_bits(&self, offset: u32) -> u32 {
         let control = self.words[0];
         if offset != 0 {
+            // PLLREN "cannot be written when PLLCLK output of the PLL is used as the system clock"
+            // (RM0432, 6.4.4).
+            if self.interface == Interface::L4 && (offset, self.status) == (0x0c, 3) {
+                return self.series.pll_settings()[0].1 | PLLREN_L4;
+            }
             let settings = self.series.pll_settings().iter().find(|(register, _)| *register == offset);
             return if control & PLLON == 0 { 0 } else { settings.map_or(0, |(_, bits)| *bits) };
         }
@@ -490,6 +506,28 @@ mod tests {
         let mut rcc = Rcc::new(interface, part, false);
         writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
         rcc.hclk_hz(crystal_hz)
+    }
+
+    /// RM0091, 6.4.9; RM0432, 6.4.4; RM0090, 6.3.24.
+    #[test]
+    fn reset_of_the_backup_domain_and_settings_in_use_keep_the_manuals_values() {
+        let mut rcc = Rcc::new(Interface::F0, "stm32f051", false);
+        rcc.write(0x20, 0).expect("LSEDRV");
+        assert_eq!(rcc.read(0x20), 0);
+        rcc.write(0x20, BDRST).expect("BDRST");
+        rcc.write(0x20, rcc.read(0x20) & !BDRST).expect("BDRST");
+        assert_eq!(rcc.read(0x20), 0x18);
+        let mut rcc = Rcc::new(Interface::L4, "stm32l4r5", false);
+        let setting = 1 << 24 | 15 << 8 | 2;
+        for (offset, value) in [(0x0c, setting), (0, 0x0100_0163), (8, 3), (0x0c, 0)] {
+            rcc.write(offset, value).expect("a setting");
+        }
+        assert_eq!((rcc.read(0x0c), rcc.hclk_hz(0)), (setting, 120_000_000));
+        for part in ["stm32f401", "stm32f407", "stm32f411"] {
+            let mut rcc = Rcc::new(Interface::F4, part, part == "stm32f407");
+            assert!(rcc.write(PLLSAICFGR, PLLSAICFGR_RESET).is_ok() && rcc.read(PLLSAICFGR) == 0, "{part}");
+            assert!(rcc.write(PLLSAICFGR, 1).is_err(), "{part}");
+        }
     }
 
     #[test]

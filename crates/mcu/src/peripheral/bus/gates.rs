@@ -245,7 +245,8 @@ impl PeripheralBus {
         for (number, gate) in all.iter().enumerate() {
             let closed = open >> number & 1 == 0;
             self.gates.closed[gate.device] |= closed;
-            if gate.is_whole && closed != self.gates.stands_still(gate.device) {
+            let stops = gate.is_whole && !gate.register.is_bus_only;
+            if stops && closed != self.gates.stands_still(gate.device) {
                 if closed { self.stop(gate.device, now) } else { self.start(gate.device, now, pc) }
             }
         }

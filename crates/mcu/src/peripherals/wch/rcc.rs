@@ -77,12 +77,14 @@ static GATES: &[GateRegister] = &[
         enable: ControlRegister::new("RCC_AHBPCENR", 0x14, "EN"),
         reset: None,
         asleep: None,
+        is_bus_only: false,
         fields: &[(0, "DMA1")],
     },
     GateRegister {
         enable: ControlRegister::new("RCC_APB2PCENR", 0x18, "EN"),
         reset: Some(ControlRegister::new("RCC_APB2PRSTR", 0x0c, "RST")),
         asleep: None,
+        is_bus_only: false,
         fields: &[
             (0, "AFIO"),
             (2, "IOPA"),
@@ -98,6 +100,7 @@ static GATES: &[GateRegister] = &[
         enable: ControlRegister::new("RCC_APB1PCENR", 0x1c, "EN"),
         reset: Some(ControlRegister::new("RCC_APB1PRSTR", 0x10, "RST")),
         asleep: None,
+        is_bus_only: false,
         fields: &[(0, "TIM2"), (11, "WWDG"), (21, "I2C1"), (28, "PWR")],
     },
 ];

@@ -12,7 +12,13 @@ use crate::{ControlRegister, GateRegister};
 /// Enables, resets and enables in sleep of one bus, by their names and offsets.
 macro_rules! gates {
     ($fields:expr, $enable:literal $at:literal) => {
-        GateRegister { enable: enable($enable, $at), reset: None, asleep: None, fields: $fields }
+        GateRegister {
+            enable: enable($enable, $at),
+            reset: None,
+            asleep: None,
+            is_bus_only: false,
+            fields: $fields,
+        }
     };
     ($fields:expr, $enable:literal $at:literal, $reset:literal $reset_at:literal) => {
         GateRegister {
