@@ -171,6 +171,9 @@ impl Check<'_> {
                 Err(Fault::Peripheral { what, .. }) if refused & bit == 0 => {
                     self.report(&format!("bit {bit:#x} is refused: {what}"));
                 }
+                Err(Fault::Peripheral { what, .. }) if !has_name(&what) => {
+                    self.report(&format!("bit {bit:#x} is refused without a name: {what}"));
+                }
                 Err(Fault::Peripheral { .. }) => {}
                 Err(fault) => self.report(&format!("bit {bit:#x}: {fault}")),
                 Ok(()) if refused & bit != 0 => self.report(&format!("bit {bit:#x} is taken")),
@@ -182,6 +185,16 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// Returns true if a message has the name of a register or field, which the manuals write in
+/// capitals.
+fn has_name(message: &str) -> bool {
+    let words = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words.into_iter().any(|word| {
+        let capitals = word.chars().filter(char::is_ascii_uppercase).count();
+        capitals >= 3 && !word.chars().any(|letter| letter.is_ascii_lowercase())
+    })
 }
 
 fn part(name: &str) -> Part {

@@ -164,7 +164,10 @@ impl Rcc {
         };
         let (interrupts, enables) = self.series.interrupt_enables();
         if offset == interrupts && value & enables != 0 {
-            return Err("its interrupts are not modelled");
+            return Err(match self.series {
+                Series::L4 => "RCC_CIER: its interrupts are not modelled",
+                _ => "RCC_CIR: its interrupts are not modelled",
+            });
         }
         if offset == DCKCFGR && self.interface != Interface::L4 && value & TIMPRE != 0 {
             return Err("DCKCFGR.TIMPRE is not modelled");

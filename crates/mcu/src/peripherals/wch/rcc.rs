@@ -223,9 +223,9 @@ impl Rcc {
                 STATR if value & BOOT_MODE == 0 => return Ok(()),
                 FLASH_CTLR if value & FLASH_COMMANDS == 0 => return Ok(()),
                 OBR | WPR => return Ok(()),
-                STATR => "the start from the boot memory is not modelled",
+                STATR => "FLASH_STATR: the start from the boot memory is not modelled",
                 offset if offset == FLASH_CTLR || KEYS.contains(&offset) => {
-                    "programming and erasing the flash are not modelled"
+                    "FLASH_CTLR and its keys: programming and erasing the flash are not modelled"
                 }
                 _ if value == 0 => return Ok(()),
                 _ => "a reserved place",
@@ -299,7 +299,7 @@ impl Peripheral for Rcc {
             }
             CFGR0 => value & KEPT[CFGR0] | before & SWS,
             INTR if value & INTR_ENABLES != 0 => {
-                return Err(self.fault(address, context, "its interrupts are not modelled".into()));
+                return Err(self.fault(address, context, "RCC_INTR: its interrupts are not modelled".into()));
             }
             // Section 3.4.1: what makes the system clock cannot be switched off.
             CTLR if self.words[CFGR0] & SWS != 0 => value | HSION | PLLON,

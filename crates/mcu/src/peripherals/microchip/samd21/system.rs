@@ -254,7 +254,9 @@ impl System {
                 self.masks[index] = merge(self.masks[index]) & MASK_BITS[index];
             }
             // INTENSET.
-            INTENCLR if merge(0) >> 8 & 1 != 0 => return Err("its interrupt is not modelled".into()),
+            INTENCLR if merge(0) >> 8 & 1 != 0 => {
+                return Err("PM_INTENSET: its interrupt is not modelled".into());
+            }
             INTENCLR => self.is_ready &= merge(0) & CKRDY == 0,
             RCAUSE => {}
             _ if merge(0) == 0 => {}
@@ -270,12 +272,12 @@ impl System {
                 self.invalidations = self.invalidations.wrapping_add(1);
             }
             CTRLA if matches!(value & 0x7f, CMD_PBC | CMD_CPRM) => {}
-            CTRLA => return Err("programming and erasing the flash are not modelled".into()),
+            CTRLA => return Err("NVMCTRL_CTRLA: programming and erasing the flash are not modelled".into()),
             CTRLB => self.control_b = merged_word(self.control_b, offset, size, value) & CTRLB_MASK,
             ADDR => self.address = merged_word(self.address, offset, size, value) & 0x003f_ffff,
             // INTENCLR, INTENSET, INTFLAG, STATUS: flags that are cleared, interrupts that are not
             // modelled.
-            0x10 if value & 3 != 0 => return Err("its interrupts are not modelled".into()),
+            0x10 if value & 3 != 0 => return Err("NVMCTRL_INTENSET: its interrupts are not modelled".into()),
             PARAM..=STATUS | LOCK => {}
             _ if value == 0 => {}
             _ => return Err("a reserved place".into()),

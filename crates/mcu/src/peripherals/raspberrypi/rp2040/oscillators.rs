@@ -19,7 +19,7 @@ const STABLE: u32 = 1 << 31;
 /// DORMANT of both: a power-up and an invalid write select WAKE.
 const WAKE: u32 = 0x7761_6b65;
 const DORMANT: u32 = 0x636f_6d61;
-const NOT_MODELLED: &str = "dormant mode and its counter are not modelled";
+const NOT_MODELLED: &str = "DORMANT, COUNT: dormant mode and its counter are not modelled";
 
 // XOSC.
 const XOSC_STATUS: u32 = 0x04;
