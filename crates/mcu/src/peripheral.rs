@@ -9,6 +9,7 @@ mod roles;
 mod spec;
 
 pub use bus::PeripheralBus;
+pub(crate) use bus::power::POWER_REDUCTION;
 pub use context::Context;
 pub use event::Event;
 pub use events::{Events, ProtectedMemory};

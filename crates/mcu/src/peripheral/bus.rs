@@ -29,7 +29,7 @@ macro_rules! context {
 mod clocks;
 mod gates;
 mod index;
-mod power;
+pub(super) mod power;
 mod routing;
 
 use gates::Gates;
@@ -85,6 +85,8 @@ pub struct PeripheralBus {
     /// The bit of each device, by its index, in the power reduction registers: see
     /// [`Events::reduce`].
     reductions: Vec<u16>,
+    /// The power reduction registers, as the devices were told of them.
+    reduced: u16,
     /// The enables of the devices' clocks, and their resets.
     gates: Gates,
 }
@@ -152,6 +154,7 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
+            reduced: 0,
             gates: Gates::new(devices.len()),
             index,
             subscriber: 0,
@@ -268,7 +271,11 @@ impl PeripheralBus {
 
     /// Tells every device.
     fn broadcast(&mut self, event: Event<'_>, now: u64, pc: u32) {
+        let sleeps = matches!(event, Event::Sleep(_) | Event::Wake);
         for (index, device) in self.devices.iter_mut().enumerate() {
+            if sleeps && self.reduced & self.reductions[index] != 0 {
+                continue;
+            }
             let now = self.gates.time(index, now);
             device.0.on_event(event, &mut context!(self, now, pc, None));
         }

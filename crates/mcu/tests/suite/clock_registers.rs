@@ -188,12 +188,14 @@ impl Check<'_> {
 }
 
 /// Returns true if a message has the name of a register or field, which the manuals write in
-/// capitals.
+/// capitals, or of a clock (`clk_sys`).
 fn has_name(message: &str) -> bool {
-    let words = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    words.into_iter().any(|word| {
+    let mut words = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words.any(|word| {
         let capitals = word.chars().filter(char::is_ascii_uppercase).count();
-        capitals >= 3 && !word.chars().any(|letter| letter.is_ascii_lowercase())
+        let is_name =
+            capitals >= 2 && word.len() >= 3 && !word.contains(|letter: char| letter.is_ascii_lowercase());
+        is_name || word.contains('_')
     })
 }
 

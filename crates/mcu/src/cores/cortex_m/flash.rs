@@ -230,7 +230,12 @@ impl FlashRegisters {
             }
         };
         if value & !known != 0 {
-            return Err(self.fault("FLASH", address, pc, format!("reserved bits set: {value:#010x}")));
+            return Err(self.fault(
+                "FLASH",
+                address,
+                pc,
+                format!("FLASH_ACR: reserved bits set: {value:#010x}"),
+            ));
         }
         let mut changed = Changed { settings: true, ..Changed::default() };
         match self.interface {

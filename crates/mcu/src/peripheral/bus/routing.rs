@@ -8,6 +8,9 @@ impl PeripheralBus {
     /// After an access to a device: what it has told others reaches them, and the next due time is
     /// found.
     pub(super) fn finish_access(&mut self, index: usize, now: u64, pc: u32) {
+        if self.reduced != self.events.reduced {
+            self.follow_reductions(now, pc);
+        }
         let due = self.gates.due(index, &self.devices[index]);
         let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_pending() {

@@ -185,9 +185,9 @@ impl System {
         let core_hz = self.core_hz();
         if core_hz == 0 {
             let what = if self.oscillators.due().is_some() && self.generators.source(0) == Some(FDPLL) {
-                "generator 0 is given FDPLL96M, which has not locked: DPLLSTATUS.LOCK comes first"
+                "GCLK_GENCTRL: generator 0 is given FDPLL96M, which has not locked: DPLLSTATUS.LOCK comes first"
             } else {
-                "generator 0 has no source that runs: the core stands still for ever"
+                "GCLK_GENCTRL: generator 0 has no source that runs: the core stands still for ever"
             };
             return Err(self.fault(address, context, what.into()));
         }

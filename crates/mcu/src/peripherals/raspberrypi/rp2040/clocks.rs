@@ -184,7 +184,7 @@ impl Clocks {
             RESUS_CTRL => {
                 self.resuscitation = write.onto(self.resuscitation) & 0x0001_11ff;
                 if self.resuscitation & (RESUS_ENABLE | RESUS_FRCE) != 0 {
-                    return Err("resuscitation of clk_sys is not modelled");
+                    return Err("CLK_SYS_RESUS_CTRL: resuscitation of clk_sys is not modelled");
                 }
             }
             RESUS_STATUS | ENABLED0 | ENABLED1 => {}

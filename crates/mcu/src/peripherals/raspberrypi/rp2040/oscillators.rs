@@ -272,7 +272,9 @@ impl Oscillators {
                 }
             }
             ROSC_FREQA | ROSC_FREQB if write.value & 0x7777 == 0 => {}
-            ROSC_FREQA | ROSC_FREQB => return Err("its frequency with other drive strengths is not known"),
+            ROSC_FREQA | ROSC_FREQB => {
+                return Err("FREQA, FREQB: the frequency with other drive strengths is not known");
+            }
             ROSC_DIV => self.rosc_divider = write.onto(self.rosc_divider) & 0xfff,
             ROSC_PHASE => self.rosc_phase = write.onto(self.rosc_phase) & 0xfff,
             ROSC_STATUS => self.rosc_bad &= write.value & BADWRITE == 0,
