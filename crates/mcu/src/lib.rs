@@ -58,9 +58,9 @@ pub use part::{
     PeripheralSpec, Unmodelled, WaitStates,
 };
 pub use peripheral::{
-    ClockControl, Context, Dma, DmaController, Event, Events, FlashChange, FlashController, FlashSettings,
-    FlashStore, FlashView, Nonvolatile, Peripheral, PeripheralBus, Power, PowerManagement, ProtectedMemory,
-    ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
+    ClockControl, Context, ControlRegister, Dma, DmaController, Event, Events, FlashChange, FlashController,
+    FlashSettings, FlashStore, FlashView, GateRegister, Nonvolatile, Peripheral, PeripheralBus, Power,
+    PowerManagement, ProtectedMemory, ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Signal};

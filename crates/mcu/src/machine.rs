@@ -262,6 +262,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
         devices.push(Box::new(Stub::new(&block.name, without(block.range(), modelled))));
     }
     let mut bus = PeripheralBus::new(devices)?;
+    bus.set_interrupt_lines(part.peripherals.iter().map(PeripheralSpec::interrupt_lines).collect());
     bus.board = Board::new(clock_hz);
     bus.board.supply_v = part.supply_v;
     Ok(bus)
@@ -392,7 +393,9 @@ impl<C: Core> Machine<C> {
                 observer.interrupt(sp);
                 continue;
             }
-            let Some(mode) = C::sleeping(self)? else {
+            let sleeping = C::sleeping(self)?;
+            self.bus.follow_sleep(sleeping == Some("sleep"), self.cycles, self.pc());
+            let Some(mode) = sleeping else {
                 // The core may have found that an interrupt has to wait.
                 let waits = self.instructions < self.interrupts_from;
                 let watched = shadowed || waits || busy.is_some();

@@ -202,6 +202,15 @@ pub struct PeripheralSpec {
     pub stub: bool,
 }
 
+impl PeripheralSpec {
+    /// Its interrupts, a bit each: `irq`, and the settings whose names begin or end with that.
+    pub(crate) fn interrupt_lines(&self) -> u128 {
+        let named = |(name, _): &(&String, &i64)| name.starts_with("irq") || name.ends_with("_irq");
+        let settings = self.settings.iter().filter(named).filter_map(|(_, irq)| u8::try_from(*irq).ok());
+        settings.chain(self.irq).filter(|irq| *irq < 128).fold(0, |lines, irq| lines | 1 << irq)
+    }
+}
+
 /// Clock source of a bridge's peripheral bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,13 +4,16 @@ mod bus;
 mod context;
 mod event;
 mod events;
+mod gate;
 mod roles;
 mod spec;
 
 pub use bus::PeripheralBus;
+pub(crate) use bus::power::POWER_REDUCTION;
 pub use context::Context;
 pub use event::Event;
 pub use events::{Events, ProtectedMemory};
+pub use gate::{ControlRegister, GateRegister};
 pub use roles::{
     ClockControl, DmaController, FlashController, Nonvolatile, PowerManagement, Roles, SerialPort,
     WatchdogTimer,
@@ -252,6 +255,18 @@ pub trait Peripheral: BoxedClone + Send {
     fn reset_by(&mut self, cause: ResetCause, now: u64) {
         let _ = (cause, now);
         self.reset();
+    }
+
+    /// The clock control resets it, or the block of it that begins at `base`: see
+    /// [`Spec::blocks`].
+    fn reset_block(&mut self, base: u32, context: &mut Context<'_, '_>) {
+        let _ = base;
+        self.reset_by(ResetCause::Software, context.now);
+    }
+
+    /// Its clock stood still for these cycles: all that is under way ends so much later.
+    fn delay(&mut self, cycles: u64) {
+        let _ = cycles;
     }
 
     /// Its roles in the part.

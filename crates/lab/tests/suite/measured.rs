@@ -233,7 +233,10 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
         assert_eq!(work.accuracy, Some(Bound::Estimate));
         assert!(result.accuracies.iter().all(|accuracy| accuracy.source.contains(name)));
     }
-    let text = UNMODELLED.replace("0x50050000", "0x40007000").replace("movs r1, #4", "mvns r1, r0");
+    // RCC_APB1ENR.PWREN comes first.
+    let clocked = "bl work\nldr r0, =0x40023840\nldr r1, =0x10000000\nstr r1, [r0]\n";
+    let text = UNMODELLED.replace("bl work\n", clocked).replace("0x50050000", "0x40007000");
+    let text = text.replace("movs r1, #4", "mvns r1, r0");
     let asked = request("stm32f407", &text);
     let failure = try_measure(&asked).expect("rows").failure.expect("bits that no PWR has").to_string();
     assert!(failure.contains("--stub PWR gives registers"), "{failure}");

@@ -78,13 +78,17 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     };
     let mut memory = Memory::new(part)?;
     let boot_rom = BootRom::new(part, &mut memory)?;
-    let bus = new_peripherals(part, clock_hz)?;
+    let mut bus = new_peripherals(part, clock_hz)?;
+    let timing = T::new(part, clock_hz)?;
+    if !timing.gates().is_empty() {
+        bus.set_gates(timing.gates(), |offset| timing.gate_register(offset));
+    }
     let core = CortexM {
         architecture,
         bit_band: matches!(part.core, CoreName::CortexM3 | CoreName::CortexM4),
         state: State::new(),
         code: Code::new(&memory, architecture),
-        timing: T::new(part, clock_hz)?,
+        timing,
         system: System::new(part.core, part.core_options(), vectors.unwrap_or_else(|| memory.boot_address())),
         fpu: Fpu::new(part.core),
         memory,

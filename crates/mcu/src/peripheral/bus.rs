@@ -27,10 +27,12 @@ macro_rules! context {
 
 // They use the macro above.
 mod clocks;
+mod gates;
 mod index;
-mod power;
+pub(super) mod power;
 mod routing;
 
+use gates::Gates;
 use index::DeviceIndex;
 
 /// All peripherals of a machine.
@@ -83,6 +85,10 @@ pub struct PeripheralBus {
     /// The bit of each device, by its index, in the power reduction registers: see
     /// [`Events::reduce`].
     reductions: Vec<u16>,
+    /// The power reduction registers, as the devices were told of them.
+    reduced: u16,
+    /// The enables of the devices' clocks, and their resets.
+    gates: Gates,
 }
 
 /// A device that the bus owns.
@@ -148,6 +154,8 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
+            reduced: 0,
+            gates: Gates::new(devices.len()),
             index,
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
@@ -171,6 +179,7 @@ impl PeripheralBus {
         };
         bus.refresh_power();
         bus.reschedule();
+        bus.set_gates_of_device();
         Ok(bus)
     }
 
@@ -186,18 +195,20 @@ impl PeripheralBus {
     #[inline]
     fn reach(&self, address: u32) -> Option<usize> {
         let index = self.find(address)?;
-        (self.events.reduced & self.reductions[index] == 0).then_some(index)
+        let is_open = !self.gates.is_closed(index) || self.is_open(index, address);
+        (self.events.reduced & self.reductions[index] == 0 && is_open).then_some(index)
     }
 
-    /// Fault of an access for which [`PeripheralBus::reach`] found no device.
+    /// An access for which [`PeripheralBus::reach`] found no device.
     #[cold]
-    fn out_of_reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Fault {
+    fn miss(&mut self, address: u32, size: u8, pc: u32, kind: &'static str) -> Result<(), Fault> {
         match self.find(address) {
-            None => Fault::Unmapped { pc, address, size, kind },
+            None => Err(Fault::Unmapped { pc, address, size, kind }),
+            Some(index) if !self.is_open(index, address) => self.pass_by(index, address, pc),
             Some(index) => {
                 let what = "its clock is switched off in the power reduction register".into();
                 let device = self.specs[index].name.clone();
-                Fault::Peripheral { pc, address, device, what }
+                Err(Fault::Peripheral { pc, address, device, what })
             }
         }
     }
@@ -247,8 +258,8 @@ impl PeripheralBus {
 
     /// Finds the next due time when any device may have another one than before.
     fn reschedule(&mut self) {
-        for (due, device) in self.dues.iter_mut().zip(&self.devices) {
-            *due = device.0.due().unwrap_or(u64::MAX);
+        for (index, device) in self.devices.iter().enumerate() {
+            self.dues[index] = self.gates.due(index, device);
         }
         self.find_due();
     }
@@ -260,13 +271,22 @@ impl PeripheralBus {
 
     /// Tells every device.
     fn broadcast(&mut self, event: Event<'_>, now: u64, pc: u32) {
-        for device in &mut self.devices {
+        let sleeps = matches!(event, Event::Sleep(_) | Event::Wake);
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            if sleeps && self.reduced & self.reductions[index] != 0 {
+                continue;
+            }
+            let now = self.gates.time(index, now);
             device.0.on_event(event, &mut context!(self, now, pc, None));
         }
     }
 
-    /// Tells one device, which may want its tick at another cycle then.
+    /// Tells one device, which may want its tick at another cycle then; one without a clock hears
+    /// nothing.
     fn notify(&mut self, index: usize, event: Event<'_>, now: u64, pc: u32) {
+        if self.gates.stands_still(index) {
+            return;
+        }
         let device = &mut self.devices[index];
         device.0.on_event(event, &mut context!(self, now, pc, None));
         self.dues[index] = device.0.due().unwrap_or(u64::MAX);
@@ -317,7 +337,7 @@ impl PeripheralBus {
             return Ok(value);
         }
         let Some(index) = self.reach(address) else {
-            return Err(self.out_of_reach(address, size, pc, "read"));
+            return self.miss(address, size, pc, "read").map(|()| 0);
         };
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read(address, size, &mut context)?;
@@ -339,7 +359,7 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let Some(index) = self.reach(address) else {
-            return Err(self.out_of_reach(address, size, pc, "read"));
+            return self.miss(address, size, pc, "read").map(|()| 0);
         };
         let mut context = Context { reads_latch: true, ..context!(self, now, pc, observer) };
         let value = self.devices[index].0.read(address, size, &mut context)?;
@@ -370,7 +390,7 @@ impl PeripheralBus {
             return Ok(());
         }
         let Some(index) = self.reach(address) else {
-            return Err(self.out_of_reach(address, size, pc, "write"));
+            return self.miss(address, size, pc, "write");
         };
         let mut context = context!(self, now, pc, observer.as_deref_mut());
         self.devices[index].0.write(address, size, value, &mut context)?;
@@ -379,6 +399,7 @@ impl PeripheralBus {
         }
         if index == self.clock_device {
             self.follow_clock(now, observer);
+            self.follow_gates_of_device(now, pc);
         }
         self.finish_access(index, now, pc);
         Ok(())
@@ -398,13 +419,14 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let Some(index) = self.reach(address) else {
-            return Err(self.out_of_reach(address, 1, pc, "write"));
+            return self.miss(address, 1, pc, "write");
         };
         let mut observer = observer;
         let mut context = context!(self, now, pc, observer.as_deref_mut());
         self.devices[index].0.write_bit(address, bit, on, &mut context)?;
         if index == self.clock_device {
             self.follow_clock(now, observer);
+            self.follow_gates_of_device(now, pc);
         }
         self.finish_access(index, now, pc);
         Ok(())
@@ -427,7 +449,9 @@ impl PeripheralBus {
     /// of that name.
     #[must_use]
     pub fn uart_listens(&self, name: &str) -> Option<bool> {
-        self.devices[self.named(name)?].0.roles().serial_port?.is_receiving()
+        let index = self.named(name)?;
+        let is_receiving = self.devices[index].0.roles().serial_port?.is_receiving();
+        is_receiving.map(|receives| receives && !self.gates.stands_still(index))
     }
 
     /// The device with this address gets what it asked for with [`Dma::Fetch`].
@@ -507,7 +531,7 @@ impl PeripheralBus {
         for index in self.index.acknowledged[usize::from(irq)].iter().map(|index| usize::from(*index)) {
             let device = &mut self.devices[index];
             device.0.on_event(event, &mut context!(self, now, pc, None));
-            self.dues[index] = device.0.due().unwrap_or(u64::MAX);
+            self.dues[index] = self.gates.due(index, device);
         }
         self.find_due();
     }

@@ -36,7 +36,8 @@ pub enum Event<'a> {
         /// The cycle.
         at: u64,
     },
-    /// The core goes to sleep, in the mode of this name. One that stops the clock of
+    /// The core goes to sleep, in the mode of this name, or the module alone loses its clock in a
+    /// power reduction register (AVR: "power reduction"). One that stops the clock of
     /// [`Peripheral::clock_needed`] was refused before.
     ///
     /// [`Peripheral::clock_needed`]: crate::Peripheral::clock_needed

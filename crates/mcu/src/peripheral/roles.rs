@@ -1,7 +1,7 @@
 //! Roles that few peripherals have, each with the questions that the bus asks such a peripheral.
 
 use super::StubUse;
-use crate::{Context, Fault, FlashChange, FlashStore, Power, SubsystemClocks};
+use crate::{Context, Fault, FlashChange, FlashStore, GateRegister, Power, SubsystemClocks};
 
 /// The roles of a peripheral. They never change; the bus notes at the beginning which device has
 /// which.
@@ -42,6 +42,17 @@ pub trait ClockControl {
     /// [`Events::generic_clocks_hz`]: crate::Events::generic_clocks_hz
     fn module_clocks(&self) -> Option<Vec<u64>> {
         None
+    }
+
+    /// The registers that let peripherals have their clocks, or reset them.
+    fn gates(&self) -> &'static [GateRegister] {
+        &[]
+    }
+
+    /// One of those registers, by its offset.
+    fn gate_register(&self, offset: u32) -> u32 {
+        let _ = offset;
+        0
     }
 }
 

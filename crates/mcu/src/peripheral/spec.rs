@@ -12,6 +12,9 @@ pub struct Spec {
     /// Those of its addresses where other devices have bits, too (AVR: TIMSK and TIFR). It reads
     /// their bits as 0 and ignores writes to them.
     pub shared: Vec<u32>,
+    /// Blocks among its addresses that have a clock and a reset of their own, by their names in the
+    /// manual (STM32: SYSCFG beside EXTI).
+    pub blocks: Vec<(&'static str, Range<u32>)>,
     /// The interrupts, a bit each, whose acknowledgement the bus tells it of.
     pub interrupts: u128,
     /// The lines of the DMA requests that it may make.

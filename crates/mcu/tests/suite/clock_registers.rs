@@ -54,13 +54,13 @@ impl Block {
 }
 
 /// A part's registers: those on the bus, or those that only the core's instructions reach.
-enum Device {
+pub enum Device {
     Bus(Box<PeripheralBus>, u64),
     Core(Box<dyn Mcu>, u32),
 }
 
 impl Device {
-    fn new(part: &Part, address: u32) -> Device {
+    pub fn new(part: &Part, address: u32) -> Device {
         let devices = part.peripherals.iter().map(|spec| new_peripheral(part, spec).expect("a model"));
         let bus = PeripheralBus::new(devices.collect()).expect("a bus");
         if bus.claims(address) {
@@ -71,14 +71,14 @@ impl Device {
         Device::Core(machine, ram.start)
     }
 
-    fn copy(&self) -> Device {
+    pub fn copy(&self) -> Device {
         match self {
             Device::Bus(bus, now) => Device::Bus(bus.clone(), *now),
             Device::Core(machine, ram) => Device::Core(machine.snapshot(), *ram),
         }
     }
 
-    fn read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
+    pub fn read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
         match self {
             Device::Bus(bus, now) => bus.read(address, size, *now, 0, None),
             Device::Core(machine, ram) => {
@@ -90,7 +90,7 @@ impl Device {
         }
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
+    pub fn write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
         match self {
             Device::Bus(bus, now) => bus.write(address, size, value, *now, 0, None),
             Device::Core(machine, ram) => {
@@ -171,6 +171,9 @@ impl Check<'_> {
                 Err(Fault::Peripheral { what, .. }) if refused & bit == 0 => {
                     self.report(&format!("bit {bit:#x} is refused: {what}"));
                 }
+                Err(Fault::Peripheral { what, .. }) if !has_name(&what) => {
+                    self.report(&format!("bit {bit:#x} is refused without a name: {what}"));
+                }
                 Err(Fault::Peripheral { .. }) => {}
                 Err(fault) => self.report(&format!("bit {bit:#x}: {fault}")),
                 Ok(()) if refused & bit != 0 => self.report(&format!("bit {bit:#x} is taken")),
@@ -184,8 +187,28 @@ impl Check<'_> {
     }
 }
 
+/// Returns true if a message has the name of a register or field, which the manuals write in
+/// capitals, or of a clock (`clk_sys`).
+fn has_name(message: &str) -> bool {
+    let mut words = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words.any(|word| {
+        let capitals = word.chars().filter(char::is_ascii_uppercase).count();
+        let is_name =
+            capitals >= 2 && word.len() >= 3 && !word.contains(|letter: char| letter.is_ascii_lowercase());
+        is_name || word.contains('_')
+    })
+}
+
 fn part(name: &str) -> Part {
     crate::cortex_m::programs::part(name)
+}
+
+/// A part, and the registers of one of its blocks with their offsets.
+pub fn part_with_registers(name: &str, unit: &str) -> (Part, Vec<(String, u32)>) {
+    let file: File = toml::from_str(include_str!("clock_registers.toml")).expect("clock_registers.toml");
+    let is_wanted = |block: &&Block| block.name == unit && block.parts.iter().any(|part| part == name);
+    let block = file.block.iter().find(is_wanted).expect("a block");
+    (part(name), block.rows().into_iter().map(|row| (row.name, row.offset)).collect())
 }
 
 /// Compares a block of a part with its table; what is wrong, and how many accesses were made.

@@ -4,6 +4,7 @@ mod any_accesses;
 mod avr;
 mod chips;
 mod clock;
+mod clock_gates;
 mod clock_registers;
 mod cortex_m;
 mod hc08;

@@ -4,6 +4,7 @@
 //! Manuals call an unused place of a block "reserved" or "read as zero": drivers for a whole family
 //! read and write those, too.
 
+use crate::clock_gates::enable_all;
 use mcu::{Part, PeripheralBus, peripherals::new_peripheral};
 use std::path::Path;
 
@@ -75,6 +76,7 @@ fn register_accepts_its_reset_value() {
         let devices: Vec<_> =
             part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
         let mut bus = PeripheralBus::new(devices).expect("a bus");
+        enable_all(&mut bus, &part.name);
         for spec in &part.peripherals {
             let Some(map) = MAPS.iter().find(|map| map.model == spec.model) else { continue };
             for (first, last) in map.registers {

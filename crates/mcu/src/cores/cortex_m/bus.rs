@@ -282,6 +282,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         let (clock_hz, in_reset) = self.core.timing.rtc_clock();
         self.bus.update_clocks(ClockUpdate::Rtc { clock_hz, in_reset }, self.cycles);
         self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
+        let timing = &self.core.timing;
+        self.bus.follow_gates(|offset| timing.gate_register(offset), self.cycles, pc);
         if let Some(clock_hz) = self.core.timing.core_clock_hz() {
             self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
         }

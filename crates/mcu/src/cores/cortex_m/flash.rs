@@ -58,7 +58,7 @@ pub(super) struct FlashRegisters {
     pub interface: Interface,
     part: Part,
     clock_hz: u64,
-    rcc: Rcc,
+    pub rcc: Rcc,
     acr: u32,
 }
 
@@ -198,13 +198,12 @@ impl FlashRegisters {
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
-    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::backup_sram_hz`],
-    /// [`Rcc::usart_clocks`].
+    /// The modules' clocks: [`Rcc::i2c_clocks`], [`Rcc::converter_hz`], [`Rcc::usart_clocks`].
     pub fn module_clocks(&self) -> Vec<u64> {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
-        let others = [self.rcc.converter_hz(crystal_hz).unwrap_or(0), self.rcc.backup_sram_hz(crystal_hz)];
+        let converter_hz = self.rcc.converter_hz(crystal_hz).unwrap_or(0);
         let i2c = self.rcc.i2c_clocks(crystal_hz).into_iter();
-        i2c.chain(others).chain(self.rcc.usart_clocks(crystal_hz)).collect()
+        i2c.chain([converter_hz]).chain(self.rcc.usart_clocks(crystal_hz)).collect()
     }
 
     /// See [`Rcc::rtc_clock`]; the LSI is the one that the watchdog counts.
@@ -231,7 +230,12 @@ impl FlashRegisters {
             }
         };
         if value & !known != 0 {
-            return Err(self.fault("FLASH", address, pc, format!("reserved bits set: {value:#010x}")));
+            return Err(self.fault(
+                "FLASH",
+                address,
+                pc,
+                format!("FLASH_ACR: reserved bits set: {value:#010x}"),
+            ));
         }
         let mut changed = Changed { settings: true, ..Changed::default() };
         match self.interface {

@@ -2,14 +2,15 @@
 //! and the switch of the system clock.
 //!
 //! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410
-//! (STM32F7) section 5.3, RM0432 (STM32L4+) section 6.4. All other registers are enables and
-//! prescalers: they keep what is written. Resets of peripherals (RSTR) do nothing.
+//! (STM32F7) section 5.3, RM0432 (STM32L4+) section 6.4. The enables and resets of
+//! peripherals are [`gates`]. All other registers keep what is written.
 
+mod gates;
 mod layout;
 
 use self::layout::{BLOCK, Series};
 use super::flash::Interface;
-use crate::ResetCause;
+use crate::{GateRegister, ResetCause};
 
 /// Words up to the last register of the five, RCC_DLYCFGR (0xa4) of the STM32L4+.
 const WORDS: usize = 0xa8 / 4;
@@ -42,13 +43,16 @@ const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
 /// STM32F4 and F7: PLLI2S; F7: PLLSAI; STM32L4+: PLLSAI1, PLLSAI2.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 
-/// RCC_AHB1ENR: the backup SRAM's clock.
-const BKPSRAMEN: u32 = 1 << 18;
-
 /// RCC_DCKCFGR, of the STM32F401, F411 and F7, and its TIMPRE: another clock for the timers
 /// (RM0383, RM0368, section 6.3.23; RM0410, section 5.3.25).
 const DCKCFGR: u32 = 0x8c;
 const TIMPRE: u32 = 1 << 24;
+
+/// RCC_PLLSAICFGR of the STM32F42x and F43x, and its value after a reset (RM0090, section 6.3.24).
+const PLLSAICFGR: u32 = 0x88;
+const PLLSAICFGR_RESET: u32 = 0x2400_3000;
+/// RCC_PLLCFGR of the STM32L4+: PLLREN.
+const PLLREN_L4: u32 = 1 << 24;
 
 /// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
 const BDRST: u32 = 1 << 16;
@@ -134,6 +138,11 @@ impl Rcc {
         }
     }
 
+    /// The registers that let peripherals have their clocks, or reset them.
+    pub fn gates(&self) -> &'static [GateRegister] {
+        gates::gates(self.series)
+    }
+
     /// The register at `offset` (a multiple of 4); zero where there is none.
     pub fn read(&self, offset: u32) -> u32 {
         self.words.get(word(offset)).copied().unwrap_or(0)
@@ -146,12 +155,19 @@ impl Rcc {
     pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let index = word(offset);
         let Some((reset, kept)) = self.layout.get(index).copied().flatten() else {
+            // RCC_DeInit of ST's Standard Peripheral Library writes it on parts without a PLLSAI.
+            if self.interface == Interface::F4 && (offset, value) == (PLLSAICFGR, PLLSAICFGR_RESET) {
+                return Ok(());
+            }
             let reserved = Err("a register that only others of the series have");
             return if value == 0 { Ok(()) } else { reserved };
         };
         let (interrupts, enables) = self.series.interrupt_enables();
         if offset == interrupts && value & enables != 0 {
-            return Err("its interrupts are not modelled");
+            return Err(match self.series {
+                Series::L4 => "RCC_CIER: its interrupts are not modelled",
+                _ => "RCC_CIR: its interrupts are not modelled",
+            });
         }
         if offset == DCKCFGR && self.interface != Interface::L4 && value & TIMPRE != 0 {
             return Err("DCKCFGR.TIMPRE is not modelled");
@@ -164,7 +180,8 @@ impl Rcc {
         if index == self.bdcr() {
             // RTCSEL, once it is not zero, stays until the backup domain is reset.
             let source = if before & RTCSEL == 0 { value & RTCSEL } else { before & RTCSEL };
-            self.words[index] = if value & BDRST != 0 { BDRST } else { value & !RTCSEL | source };
+            let reset = self.after_reset(index);
+            self.words[index] = if value & BDRST != 0 { BDRST | reset } else { value & !RTCSEL | source };
         }
         if index == self.csr() {
             // The causes of the last reset stay until RMVF clears them.
@@ -212,6 +229,11 @@ impl Rcc {
     fn held_bits(&self, offset: u32) -> u32 {
         let control = self.words[0];
         if offset != 0 {
+            // PLLREN "cannot be written when PLLCLK output of the PLL is used as the system clock"
+            // (RM0432, 6.4.4).
+            if self.interface == Interface::L4 && (offset, self.status) == (0x0c, 3) {
+                return self.series.pll_settings()[0].1 | PLLREN_L4;
+            }
             let settings = self.series.pll_settings().iter().find(|(register, _)| *register == offset);
             return if control & PLLON == 0 { 0 } else { settings.map_or(0, |(_, bits)| *bits) };
         }
@@ -297,13 +319,6 @@ impl Rcc {
             }),
             Interface::F0 | Interface::F4 | Interface::F7 => None,
         }
-    }
-
-    /// The backup SRAM's clock, in Hz; 0 where RCC_AHB1ENR.BKPSRAMEN is clear or there is none
-    /// (RM0090, 7.3.10).
-    pub fn backup_sram_hz(&self, crystal_hz: u64) -> u64 {
-        let has = matches!(self.interface, Interface::F4 | Interface::F7);
-        if has && self.words[word(0x30)] & BKPSRAMEN != 0 { self.hclk_hz(crystal_hz) } else { 0 }
     }
 
     /// The clock that SW chooses, SYSCLK.
@@ -494,6 +509,28 @@ mod tests {
         let mut rcc = Rcc::new(interface, part, false);
         writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value).expect("a setting"));
         rcc.hclk_hz(crystal_hz)
+    }
+
+    /// RM0091, 6.4.9; RM0432, 6.4.4; RM0090, 6.3.24.
+    #[test]
+    fn reset_of_the_backup_domain_and_settings_in_use_keep_the_manuals_values() {
+        let mut rcc = Rcc::new(Interface::F0, "stm32f051", false);
+        rcc.write(0x20, 0).expect("LSEDRV");
+        assert_eq!(rcc.read(0x20), 0);
+        rcc.write(0x20, BDRST).expect("BDRST");
+        rcc.write(0x20, rcc.read(0x20) & !BDRST).expect("BDRST");
+        assert_eq!(rcc.read(0x20), 0x18);
+        let mut rcc = Rcc::new(Interface::L4, "stm32l4r5", false);
+        let setting = 1 << 24 | 15 << 8 | 2;
+        for (offset, value) in [(0x0c, setting), (0, 0x0100_0163), (8, 3), (0x0c, 0)] {
+            rcc.write(offset, value).expect("a setting");
+        }
+        assert_eq!((rcc.read(0x0c), rcc.hclk_hz(0)), (setting, 120_000_000));
+        for part in ["stm32f401", "stm32f407", "stm32f411"] {
+            let mut rcc = Rcc::new(Interface::F4, part, part == "stm32f407");
+            assert!(rcc.write(PLLSAICFGR, PLLSAICFGR_RESET).is_ok() && rcc.read(PLLSAICFGR) == 0, "{part}");
+            assert!(rcc.write(PLLSAICFGR, 1).is_err(), "{part}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub mod m7;
 
 use super::op::Op;
 use super::system::mpu::Mpu;
-use crate::{Fault, FlashSettings, Part, ResetCause};
+use crate::{Fault, FlashSettings, GateRegister, Part, ResetCause};
 use std::ops::Range;
 
 /// Outcome of an instruction on which its cost depends beyond the instruction. Every call site
@@ -303,6 +303,17 @@ pub trait Timing: Clone + Send + 'static {
     /// [`crate::Events::generic_clocks_hz`].
     fn module_clocks(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// The registers that let peripherals have their clocks, or reset them.
+    fn gates(&self) -> &'static [GateRegister] {
+        &[]
+    }
+
+    /// One of those registers, by its offset.
+    fn gate_register(&self, offset: u32) -> u32 {
+        let _ = offset;
+        0
     }
 
     /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands

@@ -1,7 +1,7 @@
 //! The clocks that peripherals count: who sets them, and who is told.
 
 use super::PeripheralBus;
-use crate::{ClockChange, ClockUpdate, Observer};
+use crate::{ClockChange, ClockControl, ClockUpdate, Observer};
 
 impl PeripheralBus {
     /// The device that keeps the clock of this name running, if one does: see
@@ -18,10 +18,14 @@ impl PeripheralBus {
         self.board.clock_hz()
     }
 
+    /// The part's clock control, where it is a device.
+    pub(super) fn clock_control(&self) -> Option<&dyn ClockControl> {
+        self.devices.get(self.clock_device)?.0.roles().clock_control
+    }
+
     /// The clock control may have set other clocks.
     pub(crate) fn follow_clock(&mut self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
-        let device = self.devices.get(self.clock_device);
-        let Some(control) = device.and_then(|device| device.0.roles().clock_control) else { return };
+        let Some(control) = self.clock_control() else { return };
         let clocks = control.subsystem_clocks();
         if let Some(clock_hz) = control.core_clock_hz() {
             self.change_clock(clock_hz, now, observer);
@@ -62,8 +66,9 @@ impl PeripheralBus {
 
     /// Other clocks run from cycle `now` on.
     pub fn update_clocks(&mut self, update: ClockUpdate, now: u64) {
-        for device in &mut self.devices {
-            device.0.clocks_changed(update, now);
+        self.gates.remember(update);
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            device.0.clocks_changed(update, self.gates.time(index, now));
         }
         self.reschedule();
     }

@@ -3,6 +3,9 @@
 use super::PeripheralBus;
 use crate::{Event, Fault, ResetCause};
 
+/// In [`Event::Sleep`]: a module alone has lost its clock.
+pub(crate) const POWER_REDUCTION: &str = "power reduction";
+
 impl PeripheralBus {
     /// The core goes to sleep, in the mode of this name.
     pub fn sleep(&mut self, mode: &str, now: u64, pc: u32) {
@@ -17,6 +20,20 @@ impl PeripheralBus {
             self.broadcast(Event::Wake, now, pc);
             self.reschedule();
         }
+    }
+
+    /// A power reduction register was written: a module stands still as in sleep, or goes on.
+    #[cold]
+    pub(super) fn follow_reductions(&mut self, now: u64, pc: u32) {
+        let before = std::mem::replace(&mut self.reduced, self.events.reduced);
+        for index in 0..self.devices.len() {
+            let [was, is] = [before, self.reduced].map(|reduced| reduced & self.reductions[index] != 0);
+            if was != is {
+                let event = if is { Event::Sleep(POWER_REDUCTION) } else { Event::Wake };
+                self.notify(index, event, now, pc);
+            }
+        }
+        self.find_due();
     }
 
     /// Returns true if the devices were last told of a sleep.
@@ -56,7 +73,9 @@ impl PeripheralBus {
         self.requests = 0;
         self.stall = 0;
         self.sleeping = false;
+        self.reduced = 0;
         self.events.reset();
+        self.gates.on_reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
@@ -72,6 +91,7 @@ impl PeripheralBus {
         }
         self.follow_clock(now, None);
         self.refresh_power();
+        self.reset_gates(now);
     }
 
     /// Fault with which the part cannot begin: see [`Nonvolatile::pending_fault`].

@@ -8,7 +8,10 @@ impl PeripheralBus {
     /// After an access to a device: what it has told others reaches them, and the next due time is
     /// found.
     pub(super) fn finish_access(&mut self, index: usize, now: u64, pc: u32) {
-        let due = self.devices[index].0.due().unwrap_or(u64::MAX);
+        if self.reduced != self.events.reduced {
+            self.follow_reductions(now, pc);
+        }
+        let due = self.gates.due(index, &self.devices[index]);
         let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_pending() {
             if self.events.subscription_changed {
@@ -29,6 +32,9 @@ impl PeripheralBus {
         let board_changed = std::mem::take(&mut self.board.changed);
         if board_changed {
             for index in &self.index.inputs {
+                if self.gates.stands_still(*index) {
+                    continue;
+                }
                 let device = &mut self.devices[*index];
                 device.0.on_event(Event::InputsChanged, &mut context!(self, now, pc, None));
                 self.dues[*index] = device.0.due().unwrap_or(u64::MAX);
@@ -102,7 +108,7 @@ impl PeripheralBus {
                 let event = Event::FlagRaised { irq, at };
                 device.0.on_event(event, &mut context!(self, now, pc, None));
             }
-            self.dues[self.subscriber] = device.0.due().unwrap_or(u64::MAX);
+            self.dues[self.subscriber] = self.gates.due(self.subscriber, device);
         }
         if self.events.risen_flags.is_empty() {
             // Keeps its room.

@@ -231,7 +231,11 @@ impl Peripheral for System {
             Role::ClockPrescaler => register.value = 0,
             Role::Calibration if value == register.value => {}
             Role::Calibration => {
-                return Err(self.fault(address, context, "a new calibration would change the clock".into()));
+                return Err(self.fault(
+                    address,
+                    context,
+                    "OSCCAL: a new calibration would change the clock".into(),
+                ));
             }
         }
         Ok(())

@@ -106,7 +106,7 @@ impl Block {
                 return Err(self.fault(
                     address,
                     context,
-                    "an event that the program sets itself is not modelled",
+                    "EVENTS register: an event that the program sets itself is not modelled",
                 ));
             }
             self.events &= !bit;
@@ -118,7 +118,11 @@ impl Block {
                 _ => return Ok(false),
             }
             if self.enabled & !self.known != 0 {
-                return Err(self.fault(address, context, "an interrupt for an event that is not modelled"));
+                return Err(self.fault(
+                    address,
+                    context,
+                    "INTENSET: an interrupt for an event that is not modelled",
+                ));
             }
         }
         self.signal(context);

@@ -201,7 +201,7 @@ impl Clock {
         if offset < 0x100 {
             return match value & 1 == 0 || self.task(offset, context) {
                 true => Ok(()),
-                false => Err("this task is not modelled"),
+                false => Err("TASKS register: this task is not modelled"),
             };
         }
         if let Some(index) = KEPT.iter().position(|row| row.0 == offset) {

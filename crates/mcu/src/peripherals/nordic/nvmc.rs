@@ -141,7 +141,7 @@ impl Peripheral for Nvmc {
             }
             READY | READYNEXT | IHIT | IMISS => {}
             _ if value == 0 => {}
-            _ => return fault("register not modelled"),
+            _ => return fault("ERASEPAGEPARTIAL or a register that is not modelled"),
         }
         Ok(())
     }

@@ -1,18 +1,14 @@
 //! The backup SRAM of the STM32F4 and F7: RAM on AHB1 that a system reset leaves as it is.
 //!
-//! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through,
-//! RCC_AHB1ENR.BKPSRAMEN is its clock. Without the first a write is lost; without the second that
-//! is so, too, and a read gives 0 (RM0090 section 7.3.10). A program that does so makes a mistake.
-//! After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
+//! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through.
+//! Without it a write is lost, which is a mistake of the program. After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
 
-use super::BACKUP_SRAM_CLOCK;
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Nonvolatile, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};
 
 /// Both families have 4 KiB.
 const SIZE: usize = 0x1000;
 
-const NOT_CLOCKED: &str = "an access to the backup SRAM without RCC_AHB1ENR.BKPSRAMEN";
 const PROTECTED: &str = "a write to the backup SRAM that PWR_CR.DBP protects";
 
 /// The memory.
@@ -39,19 +35,12 @@ impl BackupSram {
     }
 }
 
-fn is_clocked(context: &Context<'_, '_>) -> bool {
-    context.events.generic_clocks_hz.get(BACKUP_SRAM_CLOCK).is_some_and(|hz| *hz != 0)
-}
-
 impl Peripheral for BackupSram {
     fn spec(&self) -> Spec {
         Spec::new(&self.name, self.base..self.base + SIZE as u32)
     }
 
-    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if !is_clocked(context) {
-            return self.mistake(NOT_CLOCKED, address, context).map(|()| 0);
-        }
+    fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let offset = (address - self.base) as usize;
         let word = self.cells.iter().skip(offset & !3).take(4);
         let word = word.rev().fold(0, |word, cell| word << 8 | u32::from(*cell));
@@ -65,9 +54,6 @@ impl Peripheral for BackupSram {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        if !is_clocked(context) {
-            return self.mistake(NOT_CLOCKED, address, context);
-        }
         if !context.events.backup_writable {
             return self.mistake(PROTECTED, address, context);
         }

@@ -428,6 +428,17 @@ impl Peripheral for Dac {
         }
     }
 
+    fn reset_block(&mut self, _base: u32, context: &mut Context<'_, '_>) {
+        self.reset();
+        for index in 0..self.channels.len() {
+            self.put_out(index, context.now, context);
+        }
+    }
+
+    fn delay(&mut self, cycles: u64) {
+        self.channels.iter_mut().filter_map(|channel| channel.load.as_mut()).for_each(|at| *at += cycles);
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.interrupting = false;

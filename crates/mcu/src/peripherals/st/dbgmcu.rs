@@ -66,6 +66,11 @@ impl Peripheral for Dbgmcu {
         Ok(())
     }
 
+    /// The clock control's reset is for it alone; one of the part leaves it as it is.
+    fn reset_block(&mut self, _base: u32, _context: &mut Context<'_, '_>) {
+        self.reset();
+    }
+
     fn reset(&mut self) {
         self.switches.fill(0);
     }

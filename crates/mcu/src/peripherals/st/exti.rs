@@ -162,6 +162,12 @@ impl Exti {
         }
     }
 
+    /// Makes known what SYSCFG says of pins and memory.
+    fn show_syscfg(&self, context: &mut Context<'_, '_>) {
+        context.board.set_remaps(self.syscfg.remaps());
+        context.events.ram_at_zero = self.syscfg.shows_ram_at_zero();
+    }
+
     fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
         let levels = self.look(context);
         let (rose, fell) = (levels & !self.levels, self.levels & !levels);
@@ -180,6 +186,7 @@ impl Peripheral for Exti {
         Spec {
             follows_triggers: self.inner() != 0,
             follows_inputs: true,
+            blocks: vec![(self.syscfg.name(), self.syscfg_base..self.syscfg_base + Syscfg::SIZE)],
             ..Spec::with_ranges(
                 &self.name,
                 [self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE],
@@ -252,8 +259,7 @@ impl Peripheral for Exti {
             let offset = (address - self.syscfg_base) & !3;
             let word = merge(self.syscfg.read(offset).unwrap_or(0));
             self.syscfg.write(offset, word).map_err(|what| self.fault(address, context, what))?;
-            context.board.set_remaps(self.syscfg.remaps());
-            context.events.ram_at_zero = self.syscfg.shows_ram_at_zero();
+            self.show_syscfg(context);
         }
         // A line that goes to another pin, or is looked at from now on, has no edge by that.
         self.levels = self.look(context);
@@ -273,6 +279,13 @@ impl Peripheral for Exti {
             }
             _ => {}
         }
+    }
+
+    /// The bus resets SYSCFG or AFIO alone: EXTI has no bit for that.
+    fn reset_block(&mut self, _base: u32, context: &mut Context<'_, '_>) {
+        self.syscfg.reset();
+        self.show_syscfg(context);
+        self.levels = self.look(context);
     }
 
     fn reset(&mut self) {

@@ -96,6 +96,11 @@ impl Gpio {
         self.output & self.outputs()
     }
 
+    /// Tells the board of the outputs, which looks whether that is new to it.
+    fn drive(&self, context: &mut Context<'_, '_>) {
+        context.drive(&self.name, self.outputs(), self.levels() | self.pull_ups() & !self.outputs());
+    }
+
     /// IDR: outputs read back, others what a module or something around drives them to, or their
     /// pull-up.
     fn input(&self, board: &Board) -> u32 {
@@ -230,13 +235,20 @@ impl Peripheral for Gpio {
             context.pins(&self.name, before, after);
         }
         if configures || self.old || (driven, before) != (self.outputs(), after) {
-            // The board looks whether that is new to it.
-            context.drive(&self.name, self.outputs(), after | self.pull_ups() & !self.outputs());
+            self.drive(context);
         }
         if configures {
             context.alternates(&self.name, self.alternates(), self.functions());
         }
         Ok(())
+    }
+
+    fn reset_block(&mut self, _base: u32, context: &mut Context<'_, '_>) {
+        let before = self.levels();
+        self.reset();
+        context.pins(&self.name, before, self.levels());
+        self.drive(context);
+        context.alternates(&self.name, self.alternates(), self.functions());
     }
 
     fn reset(&mut self) {

@@ -28,7 +28,5 @@ pub mod wwdg;
 
 /// The converters' clock.
 const CONVERTER_CLOCK: usize = 4;
-/// HCLK where RCC_AHB1ENR.BKPSRAMEN is set (STM32F4, F7).
-const BACKUP_SRAM_CLOCK: usize = 5;
 /// The first of the USARTs'.
-const USART_CLOCKS: usize = 6;
+const USART_CLOCKS: usize = 5;

@@ -86,6 +86,11 @@ impl Peripheral for Pwr {
         Ok(())
     }
 
+    fn reset_block(&mut self, _base: u32, context: &mut Context<'_, '_>) {
+        self.reset();
+        context.events.backup_writable = false;
+    }
+
     fn reset(&mut self) {
         self.control = match self.layout {
             4 => 0x4000,

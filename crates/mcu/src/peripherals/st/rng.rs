@@ -192,6 +192,10 @@ impl Peripheral for Rng {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.ready_at.iter_mut().for_each(|at| *at += cycles);
+    }
+
     fn reset(&mut self) {
         self.control = 0;
         self.clock_failed = false;

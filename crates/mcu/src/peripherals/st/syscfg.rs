@@ -43,6 +43,11 @@ impl Syscfg {
         Syscfg { family, words: [0; WORDS] }
     }
 
+    /// The block's name in the manual.
+    pub fn name(&self) -> &'static str {
+        if matches!(self.family, Family::F1 | Family::Ch32V003) { "AFIO" } else { "SYSCFG" }
+    }
+
     /// The bits of the register at `offset` (a multiple of 4) that keep what is written; none where
     /// there is no register.
     fn kept(&self, offset: u32) -> Option<u32> {

@@ -483,6 +483,22 @@ impl Peripheral for Timer {
         }
     }
 
+    fn reset_block(&mut self, _base: u32, context: &mut Context<'_, '_>) {
+        let levels = self.trigger_levels;
+        self.complementary = Complementary::default();
+        self.drive(context.now, context);
+        self.set_trigger(false, context.now, context);
+        self.reset();
+        self.trigger_levels = levels;
+    }
+
+    fn delay(&mut self, cycles: u64) {
+        self.counter.delay(cycles);
+        self.inputs.delay(cycles);
+        self.complementary.delay(cycles);
+        self.late.iter_mut().for_each(|(_, at)| *at += cycles);
+    }
+
     fn reset(&mut self) {
         self.trigger_levels = 0;
         self.pins.reset();

@@ -373,6 +373,11 @@ impl Peripheral for Usart {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.shifting.iter_mut().for_each(|(_, done)| *done += cycles);
+        self.arrival.iter_mut().chain(&mut self.idle).for_each(|at| *at += cycles);
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.clock_hz = 0;

@@ -180,6 +180,10 @@ impl Peripheral for Wwdg {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.written += cycles;
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.on = false;

@@ -88,7 +88,7 @@ impl Peripheral for FrctlA {
                 return self.refuse(
                     address,
                     context,
-                    "automatic wait states and the write protection are not modelled",
+                    "FRCTL0: automatic wait states and the write protection are not modelled",
                 );
             }
             FRCTL0 => {
@@ -96,7 +96,7 @@ impl Peripheral for FrctlA {
                 context.events.flash.wait_states = self.wait_states as u8;
             }
             GCCTL0 if write.onto(self.control) & DETECTION != 0 => {
-                return self.refuse(address, context, "the detection of bit errors is not modelled");
+                return self.refuse(address, context, "GCCTL0: the detection of bit errors is not modelled");
             }
             GCCTL0 => self.control = write.onto(self.control) & (FRPWR | FRLPMPWR),
             // GCCTL1 has flags, none of which is ever set.

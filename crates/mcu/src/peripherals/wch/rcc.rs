@@ -2,13 +2,13 @@
 //! clock decides how many are needed: oscillators that are ready as soon as they are on, and the
 //! switch of the system clock.
 //!
-//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks
-//! keep what is written and do nothing. The flash stays locked. Offsets without a register read as
+//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The flash stays locked. Offsets without a register read as
 //! zero and take zero.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
+    ClockControl, ClockUpdate, Context, ControlRegister, Fault, GateRegister, Part, Peripheral,
+    PeripheralSpec, ResetCause, Roles, Spec,
 };
 
 /// Section 3.3.4: the internal oscillator, and the PLL doubles it.
@@ -68,7 +68,42 @@ const WORDS: usize = RSTSCKR + 1;
 /// Bytes of each of the two blocks, as the memory map has them.
 const BLOCK: u32 = 0x400;
 /// The bits that keep what is written, register by register, those of CTLR and RSTSCKR aside.
-const KEPT: [u32; WORDS] = [0, 0x0701_fff3, 0, 0x5a35, 0x1020_0800, 0x5, 0x5a35, 0x1020_0801, 0, 0];
+const KEPT: [u32; WORDS] = [0, 0x0701_fff3, 0, 0x5a35, 0x1020_0801, 0x5, 0x5a35, 0x1020_0801, 0, 0];
+
+/// The enables of peripherals' clocks, and their resets: sections 3.4.4 to 3.4.8; TIM2RST: WCH's
+/// header as ch32fun has it (ch32v003hw.h).
+static GATES: &[GateRegister] = &[
+    GateRegister {
+        enable: ControlRegister::new("RCC_AHBPCENR", 0x14, "EN"),
+        reset: None,
+        asleep: None,
+        is_bus_only: false,
+        fields: &[(0, "DMA1")],
+    },
+    GateRegister {
+        enable: ControlRegister::new("RCC_APB2PCENR", 0x18, "EN"),
+        reset: Some(ControlRegister::new("RCC_APB2PRSTR", 0x0c, "RST")),
+        asleep: None,
+        is_bus_only: false,
+        fields: &[
+            (0, "AFIO"),
+            (2, "IOPA"),
+            (4, "IOPC"),
+            (5, "IOPD"),
+            (9, "ADC1"),
+            (11, "TIM1"),
+            (12, "SPI1"),
+            (14, "USART1"),
+        ],
+    },
+    GateRegister {
+        enable: ControlRegister::new("RCC_APB1PCENR", 0x1c, "EN"),
+        reset: Some(ControlRegister::new("RCC_APB1PRSTR", 0x10, "RST")),
+        asleep: None,
+        is_bus_only: false,
+        fields: &[(0, "TIM2"), (11, "WWDG"), (21, "I2C1"), (28, "PWR")],
+    },
+];
 
 /// FLASH_ACTLR and FLASH_STATR, from the flash's base.
 const ACTLR: u32 = 0x00;
@@ -188,9 +223,9 @@ impl Rcc {
                 STATR if value & BOOT_MODE == 0 => return Ok(()),
                 FLASH_CTLR if value & FLASH_COMMANDS == 0 => return Ok(()),
                 OBR | WPR => return Ok(()),
-                STATR => "the start from the boot memory is not modelled",
+                STATR => "FLASH_STATR: the start from the boot memory is not modelled",
                 offset if offset == FLASH_CTLR || KEYS.contains(&offset) => {
-                    "programming and erasing the flash are not modelled"
+                    "FLASH_CTLR and its keys: programming and erasing the flash are not modelled"
                 }
                 _ if value == 0 => return Ok(()),
                 _ => "a reserved place",
@@ -264,7 +299,7 @@ impl Peripheral for Rcc {
             }
             CFGR0 => value & KEPT[CFGR0] | before & SWS,
             INTR if value & INTR_ENABLES != 0 => {
-                return Err(self.fault(address, context, "its interrupts are not modelled".into()));
+                return Err(self.fault(address, context, "RCC_INTR: its interrupts are not modelled".into()));
             }
             // Section 3.4.1: what makes the system clock cannot be switched off.
             CTLR if self.words[CFGR0] & SWS != 0 => value | HSION | PLLON,
@@ -314,5 +349,13 @@ impl Peripheral for Rcc {
 impl ClockControl for Rcc {
     fn core_clock_hz(&self) -> Option<u64> {
         self.part.follows_clock().then(|| self.hclk_hz())
+    }
+
+    fn gates(&self) -> &'static [GateRegister] {
+        GATES
+    }
+
+    fn gate_register(&self, offset: u32) -> u32 {
+        self.words.get(word(offset as usize)).copied().unwrap_or(0)
     }
 }

@@ -240,6 +240,26 @@ fn an_edge_captures_the_count() {
     }
 }
 
+/// Without its clock in PRR a timer keeps its count, and goes on with the prescaler's next pulse:
+/// data sheet, 10.11.3, PRTIM1: "operation will continue like before the shutdown".
+#[test]
+fn timer_stands_still_in_power_reduction() {
+    let count = |prr: &str| {
+        let body = format!(
+            "volatile uint16_t out[2] = {{ 1 }};
+            int main(void) {{ TCCR1B = 2; PRR = {prr};
+                for (uint8_t turns = 0; turns < 100; turns++) __asm__ volatile(\"nop\");
+                PRR = 0; out[0] = TCNT1; out[1] = 1; for (;;) __asm__ volatile(\"nop\"); }}"
+        );
+        let mut machine = machine(&format!("prr-{}", prr.len()), ATMEGA328P, "atmega328p", &body);
+        run(&mut *machine, 5_000);
+        assert_eq!(word(&*machine, 1), 1);
+        word(&*machine, 0)
+    };
+    let (running, stopped) = (count("0"), count("1 << PRTIM1"));
+    assert!(running > 40 && stopped <= 2, "{running} counts, {stopped} of them with the clock");
+}
+
 /// Timers 0 and 1 count edges of PD4 and PD5: clock select 6 falling ones, 7 rising ones.
 #[test]
 fn pins_are_counted() {

@@ -1,6 +1,7 @@
 //! Accesses to peripherals behind the bridges to peripheral buses: `bridges.toml`.
 
 use super::programs::{part, run};
+use crate::clock_gates::enabling;
 use mcu::{CoreName, Image, MemoryKind, Segment, Stop, Until, new_machine};
 use serde::Deserialize;
 use std::path::Path;
@@ -74,7 +75,7 @@ fn accesses_over_bridges_take_their_cycles() {
     for (index, row) in rows().iter().enumerate() {
         for target in &row.on {
             let of = |copies: u64| {
-                let setup = row.setup.replace(';', "\n");
+                let setup = format!("{}{}", enabling(target), row.setup.replace(';', "\n"));
                 let code = format!("{}\n", row.code.replace(';', "\n")).repeat(copies as usize);
                 let source = format!("{setup}\nb 7f\n.ltorg\n.balign 32\n7:\n{code}");
                 cycles(target, &format!("{index}-{copies}"), &source)

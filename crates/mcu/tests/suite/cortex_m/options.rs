@@ -3,6 +3,7 @@
 //! They are bits of a priority, interrupts, units and identification.
 
 use super::programs;
+use crate::clock_gates::enabling;
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 
 const UNTIL: Until = Until { cycles: Some(100_000), addresses: Vec::new() };
@@ -128,7 +129,10 @@ fn systick_has_the_reference_clock_of_the_part() {
 /// RAM at address 0, as an image behind a bootloader brings its vectors there on a Cortex-M0.
 #[test]
 fn ram_appears_at_address_0_for_the_vectors() {
-    let program = "ldr r0, =0x20000040
+    let program = "ldr r0, =0x40021018
+        movs r1, #1
+        str r1, [r0]
+        ldr r0, =0x20000040
         ldr r1, =first + 1
         str r1, [r0]
         ldr r0, =0x40010000
@@ -149,7 +153,6 @@ fn ram_appears_at_address_0_for_the_vectors() {
     let mut machine = machine("stm32f051", 0x0800_0000, program);
     // The vector in the flash leads elsewhere.
     assert!(machine.poke(0x0800_0040, &[0; 4]));
-    // SYSCFG has no clock switch in the model.
     assert_eq!(machine.run(&UNTIL), Ok(Stop::Breakpoint));
     assert_eq!(register(&*machine, "r4"), 1);
     machine.reset();
@@ -163,8 +166,9 @@ fn ram_appears_at_address_0_for_the_vectors() {
 fn lenient_run_counts_ignored_writes() {
     // IWDG_PR without the key; GPIOA_IDR.
     for (address, kind) in [(0x4000_3004, "without the key 0x5555"), (0x4002_0010, "IDR of a port")] {
+        let enabling = enabling("stm32f407");
         let program = format!(
-            "ldr r0, ={address:#x}\nmovs r1, #3\nstr r1, [r0]\nldr r4, [r0]\nbkpt 0\nfirst:\nsecond: bkpt 1"
+            "{enabling}ldr r0, ={address:#x}\nmovs r1, #3\nstr r1, [r0]\nldr r4, [r0]\nbkpt 0\nfirst:\nsecond: bkpt 1"
         );
         let mut strict = machine("stm32f407", 0x0800_0000, &program);
         assert!(strict.run(&UNTIL).is_err());

@@ -3,6 +3,7 @@
 //! It serves tests of peripherals that act on the machine around them.
 
 use super::stm32_peripherals::Seen;
+use crate::clock_gates::enables;
 use mcu::{Mcu, MemoryKind, Part, Until, new_clocked_machine, new_machine};
 use std::path::Path;
 
@@ -42,17 +43,25 @@ const PROGRAM: [u16; 18] = [
     0xe7fe, // end:   b end
 ];
 
-/// A machine that is about to go through these steps, at the clock of its target file.
+/// A machine that is about to go through these steps, at the clock of its target file, once all
+/// peripherals have their clocks.
 pub fn machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
     let part = part(target);
     let machine = new_machine(&part, part.default_clock_hz).expect("a machine");
-    loaded(machine, &part, steps)
+    loaded(machine, &part, &enables(target), steps)
 }
 
-/// The same at the clock that the steps set.
+/// The same with the clocks that the steps themselves enable.
+pub fn machine_at_reset(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
+    let part = part(target);
+    let machine = new_machine(&part, part.default_clock_hz).expect("a machine");
+    loaded(machine, &part, &[], steps)
+}
+
+/// As [`machine`], at the clock that the steps set.
 pub fn clocked_machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
     let part = part(target);
-    loaded(new_clocked_machine(&part, None).expect("a machine"), &part, steps)
+    loaded(new_clocked_machine(&part, None).expect("a machine"), &part, &enables(target), steps)
 }
 
 fn part(target: &str) -> Part {
@@ -60,12 +69,13 @@ fn part(target: &str) -> Part {
     Part::from_toml(&std::fs::read_to_string(file).expect("a text")).expect("a part")
 }
 
-fn loaded(mut machine: Box<dyn Mcu>, part: &Part, steps: &[Step]) -> Box<dyn Mcu> {
+fn loaded(mut machine: Box<dyn Mcu>, part: &Part, enables: &[(u32, u32)], steps: &[Step]) -> Box<dyn Mcu> {
     let flash = part.memories.iter().find(|memory| memory.kind == MemoryKind::Flash).expect("a flash").start;
     let table = flash + 8 + 2 * PROGRAM.len() as u32 + 4;
     let mut words = vec![0x2000_1000, flash + 9];
     words.extend(PROGRAM.chunks(2).map(|pair| u32::from(pair[0]) | u32::from(pair[1]) << 16));
     words.push(table);
+    words.extend(enables.iter().flat_map(|(address, value)| [*address, *value, 0]));
     for step in steps {
         words.extend(match *step {
             Step::Write(address, value) => [address, value, 0],

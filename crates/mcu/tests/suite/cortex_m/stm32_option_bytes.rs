@@ -1,6 +1,6 @@
 //! The option bytes of the STM32F0 and F1, written as libopencm3 and ST's HAL write them.
 
-use super::steps::{KEPT, Step, machine, run, word};
+use super::steps::{KEPT, Step, machine_at_reset, run, word};
 use super::stm32_peripherals::Bench;
 use mcu::{FlashChange, FlashStore, Mcu, ResetCause, Until};
 
@@ -207,7 +207,7 @@ fn settings_without_a_model_are_refused() {
 #[test]
 fn a_part_does_not_begin_with_them() {
     for (target, ..) in PARTS {
-        let mut machine = machine(target, &[]);
+        let mut machine = machine_at_reset(target, &[]);
         assert!(machine.poke(USER, &[0xfe, 0x01]));
         machine.reset();
         let until = Until { cycles: Some(1_000), ..Until::default() };
@@ -309,7 +309,7 @@ fn the_hal_protects_a_sector_and_launches() {
         Step::Write(CR, OPTWRE),
         Step::Write(CR, OPTWRE | OBL_LAUNCH),
     ]);
-    let mut machine = machine("stm32f051", &steps);
+    let mut machine = machine_at_reset("stm32f051", &steps);
     let clock_hz = machine.clock_hz();
     // Twice 30 ms, three halfwords.
     run(&mut *machine, clock_hz * 60 / 1000);
@@ -339,7 +339,7 @@ fn they_take_their_time() {
         Step::WriteHalf(DATA0, 0x12),
         Step::Copy(KEPT + 12, CYCLES),
     ]);
-    let mut machine = machine("stm32f103", &steps);
+    let mut machine = machine_at_reset("stm32f103", &steps);
     let clock_hz = machine.clock_hz();
     run(&mut *machine, clock_hz / 20);
     let kept: Vec<u64> = (0..4).map(|index| word(&*machine, KEPT + 4 * index).into()).collect();
@@ -362,7 +362,7 @@ fn they_are_not_volatile() {
             Step::WriteHalf(DATA0, 0x12),
             Step::Write(CR, OPTWRE),
         ]);
-        let mut machine = machine(target, &steps);
+        let mut machine = machine_at_reset(target, &steps);
         let clock_hz = machine.clock_hz();
         let (page, half) = (clock_hz * 30 / 1000, clock_hz * 52 / 1_000_000);
         let f0 = target == "stm32f051";

@@ -1,6 +1,6 @@
 //! The option bytes of the STM32F4 and F7, written as libopencm3 and ST's HAL write them.
 
-use super::steps::{KEPT, Step, machine, run, word};
+use super::steps::{KEPT, Step, machine_at_reset, run, word};
 use super::stm32_peripherals::Bench;
 use mcu::ResetCause;
 
@@ -138,7 +138,7 @@ fn a_program_protects_a_sector() {
         Step::Write(CR, WORDS | 2 << 3 | SER | STRT),
         Step::Copy(KEPT + 12, SR),
     ]);
-    let mut machine = machine("stm32f407", &steps);
+    let mut machine = machine_at_reset("stm32f407", &steps);
     assert!(machine.poke(PLACE, &[0x11, 0x22, 0x33, 0x44]));
     let clock_hz = machine.clock_hz();
     run(&mut *machine, clock_hz / 2);
@@ -185,7 +185,7 @@ fn a_cut_while_they_are_stored() {
         .chain(OPTKEYS.map(|key| Step::Write(OPTKEYR, key)))
         .chain([Step::Write(OPTCR, 0x0ffb_aaec | OPTSTRT)])
         .collect();
-    let mut machine = machine("stm32f407", &steps);
+    let mut machine = machine_at_reset("stm32f407", &steps);
     // PSIZE is 8 bits after a reset, with which the smallest sector takes 400 ms.
     let clock_hz = machine.clock_hz();
     for (cycles, loaded) in [(clock_hz / 5, 0x0fff_ffed), (clock_hz / 2, 0x0ffb_aaed)] {

@@ -1,6 +1,7 @@
 //! The STM32's peripherals as a program sees them through the bus.
 
 use super::steps::{KEPT, Step, clocked_machine, run, word};
+use crate::clock_gates::enable_all;
 use mcu::{ClockUpdate, DacStep, Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
 use std::path::Path;
 
@@ -38,7 +39,9 @@ impl Bench {
         let part = Part::from_toml(&text).expect("a valid target file");
         let devices =
             part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
-        Bench { bus: PeripheralBus::new(devices).expect("bus"), seen: Seen::default(), now: 0 }
+        let mut bus = PeripheralBus::new(devices).expect("bus");
+        enable_all(&mut bus, target);
+        Bench { bus, seen: Seen::default(), now: 0 }
     }
 
     pub fn try_write(&mut self, address: u32, value: u32) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 
 use super::programs::{assemble, part};
 use super::stm32_peripherals::Bench;
+use crate::clock_gates::enabling;
 use mcu::{ClockUpdate, Image, ResetCause, Segment, Stop, Until, new_clocked_machine};
 
 const RNG: u32 = 0x5006_0800;
@@ -166,9 +167,10 @@ fn lines_interrupt_on_every_part() {
 fn a_read_of_the_result_waits() {
     let cycles = |register: u32| {
         let source = format!(
-            ".word 0x20004000, _start + 1\n.thumb_func\n_start:\nldr r0, ={CRC:#x}\nldr r1, =0xe000edfc\n\
+            ".word 0x20004000, _start + 1\n.thumb_func\n_start:\n{}ldr r0, ={CRC:#x}\nldr r1, =0xe000edfc\n\
              ldr r2, =1 << 24\nstr r2, [r1]\nldr r1, =0xe0001000\nmovs r2, #1\nstr r2, [r1]\nldr r3, [r1, #4]\n\
-             str r2, [r0]\nldr r4, [r0, #{register}]\nldr r5, [r1, #4]\nbkpt 0\n.ltorg"
+             str r2, [r0]\nldr r4, [r0, #{register}]\nldr r5, [r1, #4]\nbkpt 0\n.ltorg",
+            enabling("stm32f407")
         );
         let bytes = assemble("cortex-m4", &format!("crc-{register}"), &source);
         let mut machine = new_clocked_machine(&part("stm32f407"), None).expect("a machine");

@@ -1,6 +1,7 @@
 //! Private peripheral bus beside NVIC and SysTick: MPU, ITM, FPB, TPIU; and semihosting.
 
 use super::programs;
+use crate::clock_gates::enabling;
 use mcu::{Fault, Image, Mcu, Observer, Segment, Stop, Until, new_machine};
 
 /// Bytes that came out, by port.
@@ -264,8 +265,10 @@ fn debug_support_identifies_the_device() {
         ("stm32l4r5", "cortex-m4", 0xe004_2000, 0x1003_0470),
         ("stm32f767", "cortex-m7", 0xe004_2000, 0x1001_0451),
     ] {
-        let program =
-            format!("ldr r0, ={base:#x}\nldr r4, [r0]\nmovs r1, #7\nstr r1, [r0, #4]\nldr r5, [r0, #4]");
+        let program = format!(
+            "{}ldr r0, ={base:#x}\nldr r4, [r0]\nmovs r1, #7\nstr r1, [r0, #4]\nldr r5, [r0, #4]",
+            enabling(target)
+        );
         let mut machine = machine(target, cpu, "dbgmcu", &program);
         assert_eq!(machine.run(&UNTIL), Ok(Stop::Breakpoint), "{target}");
         let of = |name| register(machine.as_ref(), name);

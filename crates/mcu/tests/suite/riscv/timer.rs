@@ -1,5 +1,6 @@
 //! The CH32V003's TIM2: CH32V003RM V1.4, chapter 11, as far as it is the STM32's.
 
+use crate::clock_gates::enable_all;
 use mcu::{Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
 use std::path::Path;
 
@@ -24,6 +25,7 @@ fn a_channel_moves_its_pin() {
     let part = Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("valid");
     let devices = part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
     let mut bus = PeripheralBus::new(devices).expect("a bus");
+    enable_all(&mut bus, "ch32v003");
     let mut edges = Edges::default();
     let writes = [
         // CFGLR: PD4 is an alternate function's output.

@@ -9,7 +9,7 @@ use super::super::flash::FlashRegisters;
 use super::super::op::{Op, Opcode};
 use super::super::shared_bus::SharedBus;
 use super::{Exception, Retired, Timing};
-use crate::{Fault, Part, ResetCause};
+use crate::{Fault, GateRegister, Part, ResetCause};
 use std::ops::Range;
 
 /// The timing of a Cortex-M0 behind the flash interface of an STM32F0.
@@ -112,6 +112,14 @@ impl Timing for M0 {
 
     fn module_clocks(&self) -> Vec<u64> {
         self.registers.module_clocks()
+    }
+
+    fn gates(&self) -> &'static [GateRegister] {
+        self.registers.rcc.gates()
+    }
+
+    fn gate_register(&self, offset: u32) -> u32 {
+        self.registers.rcc.read(offset)
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

@@ -30,7 +30,7 @@ use super::super::flash::{Changed, FlashRegisters, Interface, Settings};
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
-use crate::{CoreName, Fault, FlashSettings, Part, ResetCause};
+use crate::{CoreName, Fault, FlashSettings, GateRegister, Part, ResetCause};
 use std::ops::Range;
 
 /// State after the previous instruction. Bits 0 to 14 are registers that an address must wait for,
@@ -516,6 +516,14 @@ impl Timing for M3 {
 
     fn module_clocks(&self) -> Vec<u64> {
         self.registers.as_ref().map_or(Vec::new(), FlashRegisters::module_clocks)
+    }
+
+    fn gates(&self) -> &'static [GateRegister] {
+        self.registers.as_ref().map_or(&[], |registers| registers.rcc.gates())
+    }
+
+    fn gate_register(&self, offset: u32) -> u32 {
+        self.registers.as_ref().map_or(0, |registers| registers.rcc.read(offset))
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

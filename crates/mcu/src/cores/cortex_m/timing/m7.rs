@@ -27,7 +27,7 @@ use super::super::op::{Op, Opcode};
 use super::super::system::mpu::Mpu;
 use super::super::tcm::Caches;
 use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
-use crate::{Fault, Part, ResetCause};
+use crate::{Fault, GateRegister, Part, ResetCause};
 use std::ops::Range;
 
 /// Cycles by which the queue can be ahead: its four packets less the one in use.
@@ -398,6 +398,14 @@ impl Timing for M7 {
 
     fn module_clocks(&self) -> Vec<u64> {
         self.registers.module_clocks()
+    }
+
+    fn gates(&self) -> &'static [GateRegister] {
+        self.registers.rcc.gates()
+    }
+
+    fn gate_register(&self, offset: u32) -> u32 {
+        self.registers.rcc.read(offset)
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

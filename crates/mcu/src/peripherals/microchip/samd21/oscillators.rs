@@ -238,7 +238,9 @@ impl Oscillators {
         let held = if index <= INTFLAG { 0 } else { self.words.get(index).copied().unwrap_or(0) };
         let word = merged_word(held, offset, size, value);
         match index {
-            INTENSET if word & INTERRUPTS != 0 => return Err("its interrupts are not modelled".into()),
+            INTENSET if word & INTERRUPTS != 0 => {
+                return Err("SYSCTRL_INTENSET: its interrupts are not modelled".into());
+            }
             INTFLAG => self.flags &= !word,
             INTENCLR | INTENSET | PCLKSR | DPLLSTATUS => {}
             XOSC if word & ENABLE != 0 => return Err("XOSC is not modelled".into()),

@@ -2,16 +2,15 @@
 //! (NVMCTRL) in one, because the core's clock is made by the first three, and the fourth must wait
 //! by it.
 //!
-//! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Masks of the
-//! modules' bus clocks keep what is written and do nothing. Reserved places read as zero and take
-//! zero.
+//! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Reserved places
+//! read as zero and take zero.
 
 use super::generators::{self, FDPLL_32K_ID, FDPLL_ID, Generators};
 use super::oscillators::{self, FDPLL, Oscillators};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
-    ClockControl, ClockUpdate, Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode,
-    ResetCause, Roles, Spec,
+    ClockControl, ClockUpdate, Context, ControlRegister, Fault, FlashSettings, GateRegister, Part,
+    Peripheral, PeripheralSpec, ReadMode, ResetCause, Roles, Spec,
 };
 
 // PM, from its base.
@@ -27,6 +26,37 @@ const PM_SIZE: u32 = 0x400;
 /// AHBMASK, APBAMASK, APBBMASK, APBCMASK after a reset, and their bits.
 const MASKS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x0001_0000];
 const MASK_BITS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x001f_ffff];
+/// Bits of APBAMASK, APBBMASK and APBCMASK (sections 16.8.9 to 16.8.11). Without its bus clock a
+/// module's registers can be neither read nor written (section 16.6.2.8); its generic clock goes on.
+static GATES: &[GateRegister] = &[
+    gates("PM_APBAMASK", 0x18, &[(4, "WDT")]),
+    gates("PM_APBBMASK", 0x1c, &[(3, "PORT")]),
+    gates(
+        "PM_APBCMASK",
+        0x20,
+        &[
+            (2, "SERCOM0"),
+            (3, "SERCOM1"),
+            (4, "SERCOM2"),
+            (5, "SERCOM3"),
+            (6, "SERCOM4"),
+            (7, "SERCOM5"),
+            (8, "TCC0"),
+            (9, "TCC1"),
+            (10, "TCC2"),
+            (11, "TC3"),
+            (12, "TC4"),
+            (13, "TC5"),
+            (16, "ADC"),
+        ],
+    ),
+];
+
+const fn gates(name: &'static str, offset: u32, fields: &'static [(u8, &'static str)]) -> GateRegister {
+    let enable = ControlRegister::new(name, offset, "");
+    GateRegister { enable, reset: None, asleep: None, is_bus_only: true, fields }
+}
+
 /// INTFLAG.CKRDY, in the word of INTENCLR, INTENSET and INTFLAG.
 const CKRDY: u32 = 1 << 16;
 
@@ -155,9 +185,9 @@ impl System {
         let core_hz = self.core_hz();
         if core_hz == 0 {
             let what = if self.oscillators.due().is_some() && self.generators.source(0) == Some(FDPLL) {
-                "generator 0 is given FDPLL96M, which has not locked: DPLLSTATUS.LOCK comes first"
+                "GCLK_GENCTRL: generator 0 is given FDPLL96M, which has not locked: DPLLSTATUS.LOCK comes first"
             } else {
-                "generator 0 has no source that runs: the core stands still for ever"
+                "GCLK_GENCTRL: generator 0 has no source that runs: the core stands still for ever"
             };
             return Err(self.fault(address, context, what.into()));
         }
@@ -224,7 +254,9 @@ impl System {
                 self.masks[index] = merge(self.masks[index]) & MASK_BITS[index];
             }
             // INTENSET.
-            INTENCLR if merge(0) >> 8 & 1 != 0 => return Err("its interrupt is not modelled".into()),
+            INTENCLR if merge(0) >> 8 & 1 != 0 => {
+                return Err("PM_INTENSET: its interrupt is not modelled".into());
+            }
             INTENCLR => self.is_ready &= merge(0) & CKRDY == 0,
             RCAUSE => {}
             _ if merge(0) == 0 => {}
@@ -240,12 +272,12 @@ impl System {
                 self.invalidations = self.invalidations.wrapping_add(1);
             }
             CTRLA if matches!(value & 0x7f, CMD_PBC | CMD_CPRM) => {}
-            CTRLA => return Err("programming and erasing the flash are not modelled".into()),
+            CTRLA => return Err("NVMCTRL_CTRLA: programming and erasing the flash are not modelled".into()),
             CTRLB => self.control_b = merged_word(self.control_b, offset, size, value) & CTRLB_MASK,
             ADDR => self.address = merged_word(self.address, offset, size, value) & 0x003f_ffff,
             // INTENCLR, INTENSET, INTFLAG, STATUS: flags that are cleared, interrupts that are not
             // modelled.
-            0x10 if value & 3 != 0 => return Err("its interrupts are not modelled".into()),
+            0x10 if value & 3 != 0 => return Err("NVMCTRL_INTENSET: its interrupts are not modelled".into()),
             PARAM..=STATUS | LOCK => {}
             _ if value == 0 => {}
             _ => return Err("a reserved place".into()),
@@ -374,5 +406,13 @@ impl ClockControl for System {
 
     fn module_clocks(&self) -> Option<Vec<u64>> {
         Some(self.generators.modules_hz(&self.oscillators))
+    }
+
+    fn gates(&self) -> &'static [GateRegister] {
+        GATES
+    }
+
+    fn gate_register(&self, offset: u32) -> u32 {
+        self.masks[((offset - AHBMASK) / 4) as usize]
     }
 }

@@ -12,6 +12,7 @@ pub mod tiny;
 mod waveform;
 
 use super::super::avr_port;
+use crate::peripheral::POWER_REDUCTION;
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 use counter::{CHANNELS, Counter, ICF, OCFA, TOV};
 use waveform::{MODES_8, MODES_16, Waveform};
@@ -88,6 +89,8 @@ pub struct Timer {
     capture_due: Option<u64>,
     /// The core sleeps without the I/O clock since this cycle.
     stopped: Option<u64>,
+    /// It is PRR that stopped it.
+    is_reduced: bool,
     /// Outputs that have taken their pins over.
     connected: [bool; CHANNELS],
     /// Cycle of the counter's next event, but for the noise canceler; counting alone does not move
@@ -175,6 +178,7 @@ impl Timer {
             clock_level: false,
             capture_due: None,
             stopped: None,
+            is_reduced: false,
             connected: [false; CHANNELS],
             due: None,
         })
@@ -429,8 +433,10 @@ impl Timer {
 
     fn on_wake(&mut self, context: &mut Context<'_, '_>) {
         if let Some(since) = self.stopped.take() {
-            // The prescaler stood still, too.
-            self.origin += context.now - since;
+            // The prescaler stood still, too, but where PRR stopped the timer alone (10.11.3).
+            if !std::mem::take(&mut self.is_reduced) {
+                self.origin += context.now - since;
+            }
             self.at = context.now;
             self.plan();
         }
@@ -541,8 +547,9 @@ impl Peripheral for Timer {
             Event::FlagsSubscribed { vectors, includes_set } => {
                 self.on_flags_subscribed(vectors, includes_set, context)
             }
-            Event::Sleep(_) => {
+            Event::Sleep(mode) => {
                 self.advance(context.now, context);
+                self.is_reduced = mode == POWER_REDUCTION;
                 self.stopped = Some(context.now);
                 self.plan();
                 self.request(context);
@@ -571,6 +578,7 @@ impl Peripheral for Timer {
         self.clock_level = false;
         self.capture_due = None;
         self.stopped = None;
+        self.is_reduced = false;
         self.connected = [false; CHANNELS];
         self.due = None;
     }

@@ -184,20 +184,24 @@ impl Clocks {
             RESUS_CTRL => {
                 self.resuscitation = write.onto(self.resuscitation) & 0x0001_11ff;
                 if self.resuscitation & (RESUS_ENABLE | RESUS_FRCE) != 0 {
-                    return Err("resuscitation of clk_sys is not modelled");
+                    return Err("CLK_SYS_RESUS_CTRL: resuscitation of clk_sys is not modelled");
                 }
             }
             RESUS_STATUS | ENABLED0 | ENABLED1 => {}
             WAKE_EN0 | SLEEP_EN0 if write.onto(u32::MAX) == u32::MAX => {}
             WAKE_EN1 | SLEEP_EN1 if write.onto(EN1_MASK) & EN1_MASK == EN1_MASK => {}
-            WAKE_EN0..=SLEEP_EN1 => return Err("stopping the clocks of single blocks is not modelled"),
-            INTE | INTF if write.onto(0) & 1 != 0 => return Err("its interrupt is not modelled"),
+            WAKE_EN0..=SLEEP_EN1 => {
+                return Err("WAKE_EN, SLEEP_EN: stopping the clocks of single blocks is not modelled");
+            }
+            INTE | INTF if write.onto(0) & 1 != 0 => return Err("INTE, INTF: its interrupt is not modelled"),
             INTR..=INTS => {}
             FC0..FC0_SRC => {
                 let index = ((register - FC0) / 4) as usize;
                 self.counter[index] = write.onto(self.counter[index]) & FC0_SETTINGS[index].0;
             }
-            FC0_SRC if write.onto(0) & 0xff != 0 => return Err("the frequency counter is not modelled"),
+            FC0_SRC if write.onto(0) & 0xff != 0 => {
+                return Err("FC0_SRC: the frequency counter is not modelled");
+            }
             FC0_SRC..=FC0_RESULT => {}
             _ => return super::reserved(write),
         }

@@ -19,7 +19,7 @@ const STABLE: u32 = 1 << 31;
 /// DORMANT of both: a power-up and an invalid write select WAKE.
 const WAKE: u32 = 0x7761_6b65;
 const DORMANT: u32 = 0x636f_6d61;
-const NOT_MODELLED: &str = "dormant mode and its counter are not modelled";
+const NOT_MODELLED: &str = "DORMANT, COUNT: dormant mode and its counter are not modelled";
 
 // XOSC.
 const XOSC_STATUS: u32 = 0x04;
@@ -272,7 +272,9 @@ impl Oscillators {
                 }
             }
             ROSC_FREQA | ROSC_FREQB if write.value & 0x7777 == 0 => {}
-            ROSC_FREQA | ROSC_FREQB => return Err("its frequency with other drive strengths is not known"),
+            ROSC_FREQA | ROSC_FREQB => {
+                return Err("FREQA, FREQB: the frequency with other drive strengths is not known");
+            }
             ROSC_DIV => self.rosc_divider = write.onto(self.rosc_divider) & 0xfff,
             ROSC_PHASE => self.rosc_phase = write.onto(self.rosc_phase) & 0xfff,
             ROSC_STATUS => self.rosc_bad &= write.value & BADWRITE == 0,

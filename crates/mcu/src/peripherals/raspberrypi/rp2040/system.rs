@@ -285,7 +285,7 @@ impl System {
                 let selected = &mut self.counted[counter(register)];
                 *selected = write.onto(*selected) & NOTHING;
                 if *selected < EVENTS {
-                    return Err("the counters of the bus are not modelled".into());
+                    return Err("PERFSEL: the counters of the bus are not modelled".into());
                 }
             }
             // Read-only.
@@ -316,7 +316,7 @@ impl System {
     fn check_power(&self) -> Result<(), String> {
         // Holding back the second core changes nothing: it never starts.
         if self.forced_off & !(SIO | PROC1) != 0 {
-            return Err("powering parts of the chip off is not modelled".into());
+            return Err("FRCE_OFF: powering parts of the chip off is not modelled".into());
         }
         if self.forced_off & SIO != 0 && self.forced_on & PROC0 == 0 {
             let what =
@@ -338,9 +338,9 @@ impl System {
             IN_SYNC_BYPASS_HI if write.onto(0) & 0x3f == 0 => {}
             MEMPOWERDOWN if write.onto(0) & 0xff == 0 => {}
             IN_SYNC_BYPASS | IN_SYNC_BYPASS_HI => {
-                return Err("inputs without their synchronisers are not modelled");
+                return Err("IN_SYNC_BYPASS: inputs without their synchronisers are not modelled");
             }
-            MEMPOWERDOWN => return Err("powering memories down is not modelled"),
+            MEMPOWERDOWN => return Err("MEMPOWERDOWN: powering memories down is not modelled"),
             _ => return super::reserved(write),
         }
         Ok(())

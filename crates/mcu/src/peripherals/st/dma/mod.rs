@@ -348,6 +348,10 @@ impl Peripheral for Dma {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.step.iter_mut().for_each(|step| step.at += cycles);
+    }
+
     fn reset(&mut self) {
         self.streams.iter_mut().for_each(Stream::reset);
         self.bus_dividers = [1; 2];

@@ -412,6 +412,17 @@ impl Peripheral for I2c {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        match &mut self.phase {
+            Phase::Starting(at)
+            | Phase::Addressing(_, at)
+            | Phase::Sending(_, at)
+            | Phase::Receiving(at)
+            | Phase::Stopping(at) => *at += cycles,
+            Phase::Idle | Phase::Started | Phase::Addressed | Phase::Held => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.reset_registers();

@@ -436,6 +436,15 @@ impl Peripheral for I2c {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        match &mut self.phase {
+            Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
+                *at += cycles;
+            }
+            Phase::Idle | Phase::Held => {}
+        }
+    }
+
     fn reset(&mut self) {
         self.requests.iter_mut().for_each(TransferRequest::reset);
         self.clock_hz = 0;

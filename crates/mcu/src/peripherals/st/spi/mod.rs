@@ -366,6 +366,10 @@ impl Peripheral for Spi {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.shifting.iter_mut().for_each(|(_, end)| *end += cycles);
+    }
+
     fn reset(&mut self) {
         self.nss.reset();
         self.fault_read = false;

@@ -32,6 +32,12 @@ impl Complementary {
         self.dead.iter().flatten().map(|(end, _)| *end).min()
     }
 
+    /// The timer's clock stood still for these cycles.
+    pub fn delay(&mut self, cycles: u64) {
+        self.dead.iter_mut().flatten().for_each(|(end, _)| *end += cycles);
+        self.commutated.iter_mut().for_each(|at| *at += cycles);
+    }
+
     /// True where a channel is in its dead time.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.dead[channel].is_some()

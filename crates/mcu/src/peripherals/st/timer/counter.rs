@@ -142,6 +142,14 @@ impl Counter {
         }
     }
 
+    /// The timer's clock stood still for these cycles.
+    pub fn delay(&mut self, cycles: u64) {
+        if self.pulses.is_none() {
+            self.since += cycles;
+        }
+        self.events.iter_mut().for_each(|(at, _)| *at += cycles);
+    }
+
     pub fn control(&self) -> u32 {
         self.control
     }

@@ -66,6 +66,11 @@ impl Inputs {
         }
     }
 
+    /// The timer's clock stood still for these cycles.
+    pub fn delay(&mut self, cycles: u64) {
+        self.through.iter_mut().flatten().for_each(|at| *at += cycles);
+    }
+
     /// The level behind the filter.
     pub fn level(&self, index: usize) -> bool {
         self.level[index]

@@ -455,6 +455,11 @@ impl Peripheral for Adc {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.calibrated += cycles;
+        self.converting.iter_mut().for_each(|(_, _, at)| *at += cycles);
+    }
+
     fn reset(&mut self) {
         (self.hclk_hz, self.bus_divider) = (0, 1);
         self.common = 0;

@@ -458,6 +458,11 @@ impl Peripheral for Adc {
         }
     }
 
+    fn delay(&mut self, cycles: u64) {
+        self.ready.iter_mut().chain(&mut self.calibrated).for_each(|at| *at += cycles);
+        self.converting.iter_mut().for_each(|conversion| conversion.at += cycles);
+    }
+
     fn reset(&mut self) {
         (self.bus_divider, self.hclk_hz) = (1, 0);
         (self.flags, self.enables, self.on) = (0, 0, false);

@@ -333,7 +333,7 @@ impl FlashL4 {
     ) -> Result<(), String> {
         let merge = |old: u32| merged_word(old, offset, size, value);
         match offset & !3 {
-            PDKEYR => return Err("the flash's power-down is not modelled".into()),
+            PDKEYR => return Err("FLASH_PDKEYR: the flash's power-down is not modelled".into()),
             KEYR if self.control & L4.lock != 0 => {
                 take_key(&mut self.keys, KEYS, value)?;
                 if self.keys == KEYS.len() {
