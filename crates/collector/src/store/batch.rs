@@ -1,6 +1,7 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
 mod admin;
+mod commands;
 mod firmware;
 mod late;
 mod report;
@@ -8,11 +9,11 @@ mod report;
 use super::interval::Intervals;
 use super::latest::{self, LEVELS, Latest, Rollup};
 use super::meter_range::MeterRange;
-use super::read::{self, json};
+use super::read::json;
 use super::sql::{Session, SqlError, Value, values};
 use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
 use super::{METER_OUTBOX_MAX, OUTBOX_MAX};
-use crate::event::{self, CommandState};
+use crate::event;
 use crate::network::GlobalMeterId;
 pub(super) use admin::write as write_admin;
 pub(super) use firmware::IS_OPEN;
@@ -306,44 +307,8 @@ impl MeterCache {
                     lost: 0,
                 })
             }
-            Write::Command(command) => {
-                let order = json(&command.order)?;
-                let id = session.value(
-                    "INSERT INTO commands (meter, ticket, \"order\", \"by\", created_ms, state, attempts) \
-                     VALUES ($1, $2, $3, $4, $5, 'waiting', 0) RETURNING id",
-                    values![command.meter, command.ticket, &order, &command.by, command.created_ms],
-                )?;
-                told(session, id)
-            }
-            Write::CommandProgress(progress) => {
-                let over = matches!(
-                    progress.state,
-                    CommandState::Done | CommandState::Refused | CommandState::Withdrawn
-                );
-                let sent_ms = (progress.state == CommandState::Sent).then_some(progress.at_ms);
-                let answer = progress.answer.as_ref().map(json).transpose()?;
-                let done = execute(
-                    "UPDATE commands SET state = $2, attempts = CASE WHEN attempts < $3 THEN $3 ELSE attempts END, sent_ms = coalesce(sent_ms, $4), \
-                     ended_ms = $5, answer = coalesce($6, answer) WHERE id = $1 AND ended_ms IS NULL",
-                    values![
-                        progress.id,
-                        read::name_of_state(progress.state),
-                        progress.attempts,
-                        sent_ms,
-                        over.then_some(progress.at_ms),
-                        answer.as_ref(),
-                    ],
-                )?;
-                if done == Written::Unknown { Ok(done) } else { told(session, progress.id) }
-            }
-            Write::CommandNotGiven { meter, ticket, at_ms } => {
-                let id = session.first(
-                    "UPDATE commands SET state = 'withdrawn', ended_ms = $3 WHERE meter = $1 AND ticket = $2 AND ended_ms IS NULL \
-                     RETURNING id",
-                    values![*meter, *ticket, *at_ms],
-                    |row| row.get(0),
-                )?;
-                id.map_or(Ok(Written::Unknown), |id| told(session, id))
+            Write::Command(_) | Write::CommandProgress(_) | Write::CommandNotGiven { .. } => {
+                commands::write(session, write)
             }
             Write::Update(update) => firmware::begin_update(session, update),
             Write::UpdateProgress(progress) => firmware::update_went_on(session, progress),
@@ -432,9 +397,4 @@ impl MeterCache {
 
 fn executed(session: Session<'_>, sql: &str, values: &[Value<'_>]) -> Result<Written, SqlError> {
     Ok(if session.execute(sql, values)? == 0 { Written::Unknown } else { Written::Done })
-}
-
-fn told(session: Session<'_>, command: i64) -> Result<Written, SqlError> {
-    let record = read::command(session, command)?;
-    Ok(record.map_or(Written::Unknown, |record| Written::Command(Box::new(record))))
 }

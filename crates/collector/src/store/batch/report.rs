@@ -90,6 +90,50 @@ pub(super) fn end(
     Ok(())
 }
 
+/// The energy that a reading adds, with the power at its time.
+struct Used {
+    meter: GlobalMeterId,
+    at_s: i64,
+    used_dwh: i64,
+    power_w: i16,
+}
+
+impl Used {
+    /// Adds to the open interval of each level. An interval that is over goes to its row; one that
+    /// begins continues its row, if there is one.
+    fn add_to_rollups(
+        &self,
+        reports: &mut impl Reports,
+        intervals: &mut Intervals,
+        open: &mut [Option<Rollup>; LEVELS.len()],
+    ) -> Result<(), SqlError> {
+        let meter = self.meter;
+        for ((level, start_s), open) in LEVELS.into_iter().zip(intervals.starts(self.at_s)).zip(open) {
+            let new = Rollup::of(start_s, self.used_dwh, self.power_w);
+            match open {
+                Some(open) if open.start_s == start_s => open.add(&new),
+                // Late.
+                Some(open) if open.start_s > start_s => end(reports, intervals, (meter, level), &new)?,
+                _ => {
+                    if let Some(over) = open {
+                        end(reports, intervals, (meter, level), over)?;
+                    }
+                    let mut begun = new;
+                    if let Some(taken) = reports.take(meter, level, start_s)? {
+                        if level == DAY {
+                            let month_s = intervals.start(start_s, Interval::Month);
+                            reports.add_to_month(meter, month_s, -taken.used_dwh);
+                        }
+                        begun.add(&taken);
+                    }
+                    *open = Some(begun);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl MeterCache {
     pub(super) fn report(
         &mut self,
@@ -149,32 +193,8 @@ impl MeterCache {
                 correction.used_dwh
             }
         };
-        for ((level, start_s), open) in
-            LEVELS.into_iter().zip(self.intervals.starts(at_s)).zip(&mut latest.open)
-        {
-            let new = Rollup::of(start_s, used_dwh, power_w);
-            match open {
-                Some(open) if open.start_s == start_s => open.add(&new),
-                // Late.
-                Some(open) if open.start_s > start_s => {
-                    end(reports, &mut self.intervals, (meter, level), &new)?;
-                }
-                _ => {
-                    if let Some(over) = open {
-                        end(reports, &mut self.intervals, (meter, level), over)?;
-                    }
-                    let mut begun = new;
-                    if let Some(taken) = reports.take(meter, level, start_s)? {
-                        if level == DAY {
-                            let month_s = self.intervals.start(start_s, Interval::Month);
-                            reports.add_to_month(meter, month_s, -taken.used_dwh);
-                        }
-                        begun.add(&taken);
-                    }
-                    *open = Some(begun);
-                }
-            }
-        }
+        let used = Used { meter, at_s, used_dwh, power_w };
+        used.add_to_rollups(reports, &mut self.intervals, &mut latest.open)?;
         if let Some(correction) = late_by {
             correction.apply(reports, &mut self.intervals, meter, latest)?;
         }

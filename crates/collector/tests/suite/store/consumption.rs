@@ -87,6 +87,17 @@ pub fn check_all_meters(
     }
 }
 
+/// Most often a time within some quarter-hours of `around_s`, else one of the last 60 days.
+fn draw_time(rng: &mut StdRng, now_s: i64, around_s: i64) -> i64 {
+    match rng.random_range(0..10) {
+        0 => now_s - rng.random_range(0..60 * 86_400),
+        // The last second of a quarter-hour, and the first of the next.
+        1 => (around_s - around_s.rem_euclid(900)) - 1,
+        2 => around_s - around_s.rem_euclid(900),
+        _ => around_s + rng.random_range(-5000..5000),
+    }
+}
+
 /// Meters whose readings come late, in any order, after hours and weeks of silence, and some that
 /// are revoked meanwhile.
 fn all_meters_used_what_their_readings_say(engine: Engine) {
@@ -123,19 +134,10 @@ fn all_meters_used_what_their_readings_say(engine: Engine) {
                     _ => rng.random_range(0..300),
                 };
                 *register_dwh += used_dwh;
-                let at_s = match rng.random_range(0..10) {
-                    0 => now_s - rng.random_range(0..60 * 86_400),
-                    // The last second of a quarter-hour, and the first of the next.
-                    1 => (around_s - around_s.rem_euclid(900)) - 1,
-                    2 => around_s - around_s.rem_euclid(900),
-                    _ => around_s + rng.random_range(-5000..5000),
-                };
+                let at_s = draw_time(&mut rng, now_s, around_s);
                 let power_w = rng.random();
-                seen.get_mut(&meter).expect("one of them").push(Seen {
-                    at_s,
-                    used_dwh: i64::from(used_dwh),
-                    power_w,
-                });
+                let new = Seen { at_s, used_dwh: i64::from(used_dwh), power_w };
+                seen.get_mut(&meter).expect("one of them").push(new);
                 batch.push(Write::Report(report(meter, *n, at_s, measurement(at_s, *register_dwh, power_w))));
             }
             let written = store.commit(batch).expect("there is room");
