@@ -38,7 +38,7 @@ pub use query::{
 pub use read::Reader;
 pub use record::{
     Action, AlertRecord, CommandRecord, CommitTimes, Health, ImageRecord, KeptMeter, Last, Link, Meter,
-    OutboxRecord, Role, TokenRecord, UpdateRecord,
+    OutboxRecord, RecordedCommand, Role, TokenRecord, UpdateRecord,
 };
 pub use write::{
     CommandProgress, ImageAdded, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,

@@ -30,8 +30,8 @@ pub struct KeptMeter {
 pub(crate) struct StoredMeter {
     pub(crate) meter: MeterId,
     pub(crate) epoch: u32,
-    /// As it was saved last, with `last_n` as it is stored.
-    pub(crate) state: MeterState,
+    /// As it was saved last, with `last_n` as it is stored; or why it cannot be read.
+    pub(crate) state: Result<MeterState, String>,
     pub(crate) interval_s: u16,
     pub(crate) last_heard_ms: Option<i64>,
     pub(crate) revoked_ms: Option<i64>,
@@ -109,6 +109,20 @@ pub struct AlertRecord {
     pub acknowledged_by: Option<String>,
 }
 
+/// A command as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordedCommand {
+    Known(QueuedCommand),
+    /// Of a later version, which this one does not give: its name.
+    Later(String),
+}
+
+impl From<QueuedCommand> for RecordedCommand {
+    fn from(command: QueuedCommand) -> RecordedCommand {
+        RecordedCommand::Known(command)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandRecord {
     /// Its name in the API.
@@ -116,7 +130,7 @@ pub struct CommandRecord {
     pub meter: GlobalMeterId,
     /// The ticket of `wire::meter::Collector`.
     pub ticket: u32,
-    pub order: QueuedCommand,
+    pub order: RecordedCommand,
     /// The name of the token that commanded it.
     pub by: String,
     pub created_ms: i64,
@@ -128,7 +142,7 @@ pub struct CommandRecord {
     pub sent_ms: Option<i64>,
     /// When it was over, in ms.
     pub ended_ms: Option<i64>,
-    /// The meter's answer.
+    /// The meter's answer; `None` also for one of a later version.
     pub answer: Option<Answer>,
 }
 

@@ -29,9 +29,8 @@ fn lease_is_taken_three_seconds_after_last_renewal_seen() {
     let (start, all) = (Instant::now(), slices(1));
     let mut view = View::new(name("b"));
     view.lease(Partition::FIRST, found(5, Some("a")), start);
-    let take = |view: &mut View, at| {
-        view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
-    };
+    let take =
+        |view: &mut View, at| view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take;
     assert_eq!(take(&mut view, 2999), []);
     view.lease(Partition::FIRST, found(6, Some("a")), start + Duration::from_secs(1));
     // Seen again: nothing new.
@@ -104,9 +103,8 @@ fn unreadable_lease_is_replaced_after_three_seconds_unrenewed() {
     let mut view = View::new(name("b"));
     view.lease(Partition::FIRST, found(5, Some("a")), start);
     view.lease(Partition::FIRST, Found { revision: 6, lease: None }, start + Duration::from_secs(2));
-    let take = |view: &mut View, at| {
-        view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
-    };
+    let take =
+        |view: &mut View, at| view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take;
     assert_eq!(take(&mut view, 4999), [], "it is not over");
     assert_eq!(view.unreadable(&all).collect::<Vec<_>>(), [&Partition::FIRST]);
     assert_eq!(take(&mut view, 5000), [Free { partition: Partition::FIRST, revision: 6, fence: 1 }]);
@@ -133,9 +131,8 @@ fn leases_of_recreated_bucket_count_as_just_renewed() {
     let mut view = View::new(name("b"));
     view.lease(Partition::FIRST, found(500, Some("a")), start);
     view.leases_made_anew(start + Duration::from_secs(4));
-    let take = |view: &mut View, at| {
-        view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take
-    };
+    let take =
+        |view: &mut View, at| view.plan(&all, &BTreeSet::new(), 64, start + Duration::from_millis(at)).take;
     assert_eq!(take(&mut view, 6999), []);
     assert_eq!(take(&mut view, 7000), [Free { partition: Partition::FIRST, revision: 0, fence: 1 }]);
     // Its numbers begin at 1.

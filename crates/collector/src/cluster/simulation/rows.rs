@@ -130,7 +130,7 @@ impl Rows {
                         id: self.last_id,
                         meter: new.meter,
                         ticket: new.ticket,
-                        order: new.order,
+                        order: new.order.into(),
                         by: new.by.clone(),
                         created_ms: new.created_ms,
                         state: CommandState::Waiting,

@@ -1,7 +1,7 @@
 //! A worker at work: it takes partitions, gives them up, and watches what is in the buckets.
 
-use super::counts::Counts;
 use super::AGAIN_AFTER;
+use super::counts::Counts;
 use crate::cluster::connection::ClusterError;
 use crate::cluster::failover::Silence;
 use crate::cluster::lease::{Free, RENEW_EVERY, View};
@@ -71,7 +71,13 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(me: RoleName, shared: Shared, buckets: Buckets, status: Status, counts: Arc<Counts>) -> Running {
+    pub(super) fn new(
+        me: RoleName,
+        shared: Shared,
+        buckets: Buckets,
+        status: Status,
+        counts: Arc<Counts>,
+    ) -> Running {
         Running {
             view: View::new(me.clone()),
             data_troubles: BTreeMap::new(),

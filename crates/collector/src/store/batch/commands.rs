@@ -35,8 +35,7 @@ fn give(session: Session<'_>, command: &NewCommand) -> Result<Written, SqlError>
 }
 
 fn go_on(session: Session<'_>, progress: &CommandProgress) -> Result<Written, SqlError> {
-    let over =
-        matches!(progress.state, CommandState::Done | CommandState::Refused | CommandState::Withdrawn);
+    let over = matches!(progress.state, CommandState::Done | CommandState::Refused | CommandState::Withdrawn);
     let sent_ms = (progress.state == CommandState::Sent).then_some(progress.at_ms);
     let answer = progress.answer.as_ref().map(json).transpose()?;
     let done = executed(

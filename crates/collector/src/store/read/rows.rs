@@ -6,14 +6,15 @@ use crate::store::SILENT_AFTER_INTERVALS;
 use crate::store::meter_range::MeterRange;
 use crate::store::query::{AlertFilter, MeterFilter};
 use crate::store::record::{
-    Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, StoredMeter,
-    TokenRecord,
+    Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, RecordedCommand, Role,
+    StoredMeter, TokenRecord,
 };
 use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::HashMap;
-use wire::meter::{MessageKind, MeterId, MeterState, Suite};
+use wire::meter::{MessageKind, MeterId, MeterState, QueuedCommand, Suite};
 
 /// Rows of a list at most.
 const LISTED_MAX: usize = 1000;
@@ -29,6 +30,26 @@ fn from_json<T: DeserializeOwned>(row: Row<'_>, column: usize) -> Result<T, SqlE
     row.read_text(column, |text| {
         serde_json::from_str(text).map_err(|error| SqlError::Stored(format!("column {column}: {error}")))
     })
+}
+
+/// Reads what a later version may have written; or says why it cannot be read.
+fn of_any_version<T: DeserializeOwned>(row: Row<'_>, column: usize) -> Result<Result<T, String>, SqlError> {
+    row.read_text(column, |text| Ok(serde_json::from_str(text).map_err(|error| error.to_string())))
+}
+
+/// Reads a command; of one of a later version its name.
+fn order_of(row: Row<'_>, column: usize) -> Result<RecordedCommand, SqlError> {
+    if let Ok(known) = of_any_version::<QueuedCommand>(row, column)? {
+        return Ok(RecordedCommand::Known(known));
+    }
+    let name = |value: Value| match value {
+        Value::String(name) => Some(name),
+        Value::Object(fields) => fields.into_iter().next().map(|(name, _)| name),
+        _ => None,
+    };
+    let order = of_any_version::<Value>(row, column)?.ok();
+    let command = order.map(|order| order.get("command").cloned().unwrap_or(order));
+    Ok(RecordedCommand::Later(command.and_then(name).unwrap_or_else(|| "unknown".to_owned())))
 }
 
 /// Returns the name in `commands.state`.
@@ -137,8 +158,10 @@ pub(super) fn stored_meters(
     let meters = session.query(&from("epoch, state, interval_s, revoked_ms FROM meters"), &page, |row| {
         let (meter, epoch): (GlobalMeterId, u32) = (row.get(0)?, row.get(1)?);
         let Some((last_n, last_heard_ms)) = latest.get(&meter.key()).copied() else { return Ok(None) };
-        let mut state: MeterState = from_json(row, 2)?;
-        state.last_n = last_n;
+        let mut state = of_any_version::<MeterState>(row, 2)?;
+        if let Ok(state) = &mut state {
+            state.last_n = last_n;
+        }
         Ok(Some(StoredMeter {
             meter: meter.meter,
             epoch,
@@ -278,14 +301,14 @@ fn command_of(row: Row<'_>) -> Result<CommandRecord, SqlError> {
         id: row.get(0)?,
         meter: row.get(1)?,
         ticket: row.get(2)?,
-        order: from_json(row, 3)?,
+        order: order_of(row, 3)?,
         by: row.get(4)?,
         created_ms: row.get(5)?,
         state: state_of_name(&row.get::<String>(6)?),
         attempts: row.get(7)?,
         sent_ms: row.get(8)?,
         ended_ms: row.get(9)?,
-        answer: answer.map(|_| from_json(row, 10)).transpose()?,
+        answer: answer.and_then(|answer| serde_json::from_str(&answer).ok()),
     })
 }
 

@@ -3,6 +3,7 @@
 mod backups;
 mod concentrator;
 mod firmware;
+mod later_version;
 mod networks;
 mod numbers;
 mod renewal;
