@@ -184,7 +184,7 @@ impl Rows {
         (effects, written)
     }
 
-    /// `store::batch::Kept::report`: a number that is above the last one that is known is new, and
+    /// `store::meaning::batch::MeterCache::report`: a number that is above the last one that is known is new, and
     /// not looked for.
     fn write_report(
         &mut self,
