@@ -1,6 +1,7 @@
 //! Queries, and the tables that answer them.
 
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::store::ROWS_MAX;
 use crate::store::model::meter_range::keys_of;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -75,6 +76,15 @@ pub struct ReadingsQuery {
     pub after: Option<Cursor>,
     /// Rows at most; never more than [`super::ROWS_MAX`].
     pub limit: usize,
+}
+
+impl ReadingsQuery {
+    /// All single readings of a meter, as many as are given at once.
+    #[must_use]
+    pub fn raw(meter: impl Into<GlobalMeterId>) -> ReadingsQuery {
+        let (from_s, to_s, resolution) = (0, i64::MAX, Resolution::Raw);
+        ReadingsQuery { meter: meter.into(), from_s, to_s, resolution, after: None, limit: ROWS_MAX }
+    }
 }
 
 /// The position after a page: the reading with this time, epoch and number. In text `at_s.epoch.n`.

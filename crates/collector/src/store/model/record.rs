@@ -25,7 +25,7 @@ pub struct KeptMeter {
     pub revoked_ms: Option<i64>,
 }
 
-/// The stored state of a meter, with which a partition's link begins.
+/// The stored state of a meter, with which a partition's session begins.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredMeter {
     pub(crate) meter: MeterId,

@@ -238,7 +238,7 @@ fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
         let commands = of_api.get(&format!("/meters/{meter}/commands"));
         assert_eq!((&commands[0]["id"], &commands[0]["state"]), (&given["id"], &json!("done")), "{commands}");
     }
-    // Taken back by one who has no link of it.
+    // Taken back by a worker that has no session of it.
     let meter = stand.name(others);
     let (_, given) = of_api.command(meter);
     let path = format!("/meters/{meter}/commands/{}", given["id"]);

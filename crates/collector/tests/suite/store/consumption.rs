@@ -4,9 +4,7 @@
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, reading, report};
 use super::sums::{Seen, begins, sums};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::store::{
-    ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Resolution, Rows, Store, Write, Written,
-};
+use collector::store::{ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Rows, Store, Write, Written};
 use jiff::tz::TimeZone;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -269,14 +267,7 @@ fn a_batch_that_was_not_stored_is_in_no_sum() {
 
 /// All of a meter's readings as they are stored.
 fn raw(store: &Store, meter: GlobalMeterId) -> Vec<(i64, i64)> {
-    let query = ReadingsQuery {
-        meter,
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 10_000,
-    };
+    let query = ReadingsQuery::raw(meter);
     let page = store.reader().readings(&query).expect("readings");
     assert_eq!(page.next, None);
     let Rows::Raw { at_s, energy_wh, .. } = page.rows else { panic!("readings were asked for") };
