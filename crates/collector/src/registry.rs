@@ -7,6 +7,7 @@
 //! Commands and a running service meet only there: commands lock a network's keys while they change
 //! them, and the service looks every two seconds ([`RegistryPoller`]).
 
+mod change;
 mod counter_floor;
 mod file;
 mod files;
@@ -14,6 +15,7 @@ mod firmware;
 mod kek;
 mod key_backend;
 mod key_store;
+mod keys;
 mod list;
 mod maker;
 mod networks;
@@ -24,6 +26,7 @@ mod rewrap;
 mod sealed;
 mod sealed_poller;
 
+pub use change::Change;
 pub(crate) use counter_floor::CounterFloor;
 pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub use firmware::require_suite;
@@ -33,7 +36,7 @@ pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
 pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
-pub use poller::{Change, RegistryPoller};
+pub use poller::RegistryPoller;
 pub use rewrap::{Rewrapped, WrappedKeys};
 
 use crate::network::{GlobalMeterId, NetworkId};
@@ -41,7 +44,8 @@ use crate::partition::{Partition, Slices};
 use crate::store::{DatabaseUrl, StoreError};
 use file::Folder;
 use files::{COLLECTOR, METERS, REVOKED};
-use key_backend::{KeyBackend, Keys};
+use key_backend::KeyBackend;
+use keys::Keys;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};

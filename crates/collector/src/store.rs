@@ -2,59 +2,44 @@
 //! number of [`Reader`]s read.
 //!
 //! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of
-//! either is in their signatures. The meaning of readings belongs to no engine, and is here;
-//! `sqlite` and `postgres` are the engines, and `sql` is the common language. A write that
-//! [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in
-//! seconds or milliseconds.
+//! either is in their signatures. Four layers stand below them, each of which knows those before it:
+//! `sql` has the connections and the common language, `model` the rows and their codes, `meaning`
+//! what they mean in both databases, `engine` the databases. A write that [`Store::commit`] returned
+//! `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
 
-mod batch;
-mod by_time;
-mod check;
-mod database_url;
-mod error;
-mod health;
-mod interval;
-mod latest;
-mod marker;
-mod meter_range;
-mod postgres;
-mod query;
-mod read;
-mod record;
-mod register;
+mod engine;
+mod meaning;
+mod model;
+mod reader;
 pub mod relocation;
-mod retention;
 mod sql;
-mod sqlite;
-mod write;
-mod zone;
 
-pub use database_url::DatabaseUrl;
-pub use error::StoreError;
-pub use query::{
+pub use model::query::{
     AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, MeterFilter, NoCursor,
     Readings, ReadingsQuery, Resolution, Rows,
 };
-pub use read::Reader;
-pub use record::{
+pub use model::record::{
     Action, AlertRecord, CommandRecord, CommitTimes, Health, ImageRecord, KeptMeter, Last, Link, Meter,
-    OutboxRecord, Role, TokenRecord, UpdateRecord,
+    OutboxRecord, RecordedCommand, Role, TokenRecord, UpdateRecord,
 };
-pub use write::{
+pub use model::write::{
     CommandProgress, ImageAdded, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
     NewReport, NewToken, NewUpdate, Provisioned, UpdateProgress, Write, Written,
 };
+pub use reader::Reader;
+pub use sql::{DatabaseUrl, StoreError};
 
-pub(crate) use batch::flags_of;
-pub(crate) use meter_range::{MeterRange, keys_of};
-pub(crate) use postgres::is_held;
-pub(crate) use read::{METERS_OF_A_PAGE, Stored, kept_from_s, stored};
-pub(crate) use record::{StoredMeter, has_administrator};
-pub(crate) use register::Register;
+pub(crate) use engine::postgres::is_held;
+pub(crate) use meaning::batch::flags_of;
+pub(crate) use meaning::read::{Stored, kept_from_s, stored};
+pub(crate) use meaning::register::Register;
+pub(crate) use model::meter_range::{METERS_OF_A_PAGE, MeterRange, keys_of};
+pub(crate) use model::record::{StoredMeter, has_administrator};
 pub(crate) use sql::{Row, Session, SqlError, Value, values};
 
 use crate::fence::LeaseNumber;
 use crate::partition::{Partition, Slices};
+use engine::{postgres, sqlite};
 
 /// 2000-01-01 00:00:00 UTC, where the meters' time begins, as Unix time in seconds.
 pub const METERS_EPOCH_S: i64 = 946_684_800;
@@ -233,9 +218,9 @@ impl Store {
 
     #[must_use]
     pub fn reader(&self) -> Reader {
-        match &self.engine {
-            Engine::Sqlite(store) => store.reader(),
-            Engine::Postgres(store) => store.reader(),
-        }
+        Reader::of(match &self.engine {
+            Engine::Sqlite(store) => store.access(),
+            Engine::Postgres(store) => store.access(),
+        })
     }
 }

@@ -191,29 +191,7 @@ pub fn run_each(
     }
     let catalogue = Catalogue::read(workspace)?;
     let accepted = Accepted::read(workspace, &catalogue)?;
-    let names = catalogue.names();
-    let chosen = names::select("operation", &request.operations, &names)?;
-    let variants = names::select("variant", &request.variants, &VARIANTS)?;
-    let mut sets = Vec::new();
-    let mut asked: Vec<(usize, Operation)> = Vec::new();
-    for target in workspace.targets_with_operations(&request.targets)? {
-        let point = target.operating_point(None, None)?;
-        let first = asked.len();
-        for &variant in &variants {
-            let mut operations = catalogue.built_as(&target, variant)?;
-            operations.retain(|operation| chosen.contains(&operation.name.as_str()));
-            if operations.is_empty() {
-                continue;
-            }
-            let checked = operations.iter().filter(|operation| request.checks(operation));
-            let built = checked.map(|operation| operation.name.clone()).collect();
-            asked.extend(operations.into_iter().map(|operation| (sets.len(), operation)));
-            sets.push(Set { target: target.clone(), point, variant, built });
-        }
-        // Sets are in the order of variants.
-        asked[first..]
-            .sort_by_key(|(set, operation)| (names.iter().position(|name| *name == operation.name), *set));
-    }
+    let (sets, asked) = request.programs(workspace, &catalogue)?;
     let total = asked.len();
     if total == 0 {
         return Err(LabError::Usage(
@@ -264,6 +242,44 @@ pub fn run_each(
     accepted.all_needed(workspace, &catalogue, &rows)?;
     Ok(rows)
 }
+
+impl Request {
+    /// The programs to build, and the operations to check, each with the place of its program.
+    fn programs(
+        &self,
+        workspace: &Workspace,
+        catalogue: &Catalogue,
+    ) -> Result<(Vec<Set>, Vec<AskedOperation>), LabError> {
+        let names = catalogue.names();
+        let chosen = names::select("operation", &self.operations, &names)?;
+        let variants = names::select("variant", &self.variants, &VARIANTS)?;
+        let mut sets = Vec::new();
+        let mut asked: Vec<AskedOperation> = Vec::new();
+        for target in workspace.targets_with_operations(&self.targets)? {
+            let point = target.operating_point(None, None)?;
+            let first = asked.len();
+            for &variant in &variants {
+                let mut operations = catalogue.built_as(&target, variant)?;
+                operations.retain(|operation| chosen.contains(&operation.name.as_str()));
+                if operations.is_empty() {
+                    continue;
+                }
+                let checked = operations.iter().filter(|operation| self.checks(operation));
+                let built = checked.map(|operation| operation.name.clone()).collect();
+                asked.extend(operations.into_iter().map(|operation| (sets.len(), operation)));
+                sets.push(Set { target: target.clone(), point, variant, built });
+            }
+            // Sets are in the order of variants.
+            asked[first..].sort_by_key(|(set, operation)| {
+                (names.iter().position(|name| *name == operation.name), *set)
+            });
+        }
+        Ok((sets, asked))
+    }
+}
+
+/// An operation, with the place of its program.
+type AskedOperation = (usize, Operation);
 
 /// The programs of one target in one variant.
 struct Set {

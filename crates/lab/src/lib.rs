@@ -57,6 +57,7 @@ pub mod schemes;
 pub mod selection;
 pub mod sister;
 pub mod target;
+mod target_files;
 pub mod timeline;
 pub mod traces;
 pub mod units;

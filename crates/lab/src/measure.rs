@@ -12,7 +12,7 @@ pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
-use crate::power_states::{ACTIVE, StateSpent, by_state};
+use crate::power_states::{StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
 use crate::rtt::Rtt;
@@ -236,6 +236,10 @@ struct TimedRegion {
 }
 
 impl TimedRegion {
+    fn new(region: Region) -> TimedRegion {
+        TimedRegion { timer: RegionTimer::new(region), begun: Timestamp::default(), spent: Vec::new() }
+    }
+
     /// Lets the timer see something that happened at a cycle.
     fn see(&mut self, cycles: u64, timeline: &Timeline<'_>, tell: impl FnOnce(&mut RegionTimer)) {
         let before = (self.timer.opened(), self.timer.finished().len());
@@ -280,6 +284,34 @@ impl Observer for Watcher<'_, '_> {
     }
 }
 
+/// The places of the firmware that a request names.
+struct Asked {
+    /// The functions whose calls are kept.
+    watched: Vec<usize>,
+    region: Option<Region>,
+    /// Addresses that end the run.
+    stop_at: Vec<u32>,
+    /// The function whose instructions are listed.
+    listed: Option<usize>,
+}
+
+impl Asked {
+    fn of(request: &Request, target: &Target, firmware: &Firmware) -> Result<Asked, LabError> {
+        let watched: Vec<usize> =
+            request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
+        if request.calls.is_some() && watched.is_empty() {
+            return Err(LabError::Usage("--calls counts calls of --function; name one".into()));
+        }
+        let region = region(request, target, firmware)?;
+        let stop_at = match &request.until {
+            Some(name) => vec![firmware.symbol(name)?.address],
+            None => Vec::new(),
+        };
+        let listed = request.listing.as_ref().map(|name| firmware.function(name)).transpose()?;
+        Ok(Asked { watched, region, stop_at, listed })
+    }
+}
+
 /// Runs the ELF file from reset and reports the counts, whatever ends the run; `interrupted` ends
 /// it, too. Output of UARTs, trace port and semihosting goes to `console`, line by line, where
 /// there is one.
@@ -295,30 +327,16 @@ pub fn run(
 ) -> Result<MeasureResult, LabError> {
     let UserFirmware { target, firmware, mut machine, clock_source, supply_v } =
         request.setup.load(workspace)?;
-    let watched: Vec<usize> =
-        request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
-    if request.calls.is_some() && watched.is_empty() {
-        return Err(LabError::Usage("--calls counts calls of --function; name one".into()));
-    }
-    let region = region(request, &target, &firmware)?;
-    let stop_at = match &request.until {
-        Some(name) => vec![firmware.symbol(name)?.address],
-        None => Vec::new(),
-    };
+    let Asked { watched, region, stop_at, listed } = Asked::of(request, &target, &firmware)?;
     let fetch = target.fetch_of(&firmware);
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v, fetch)?;
     let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
-    let listed = request.listing.as_ref().map(|name| firmware.function(name)).transpose()?;
     let recorder =
         Recorder::open(&request.traces, listed.is_some(), &target, &firmware, &*machine, supply_v)?;
     let mut watcher = Watcher {
         profiler: Profiler::new(&firmware, &watched).timed(timeline),
         recorder,
-        region: region.clone().map(|region| TimedRegion {
-            timer: RegionTimer::new(region),
-            begun: Timestamp::default(),
-            spent: Vec::new(),
-        }),
+        region: region.clone().map(TimedRegion::new),
         rtt: console.as_ref().and_then(|_| Rtt::of(&firmware)),
         console: console.map(Console::new),
         input: input(request, &target, &*machine)?,
@@ -345,18 +363,7 @@ pub fn run(
     let stubs = machine.stub_uses();
     let mut program = rows::program(&firmware, &watcher, machine.cycles());
     let accuracies = rows::rate(rows.iter_mut().chain([&mut program]), &target, &firmware, &*machine);
-    rows.extend(
-        machine
-            .tolerated()
-            .into_iter()
-            .map(|(what, count)| MeasureRow { calls: count, ..MeasureRow::new("tolerated", what) }),
-    );
-    rows.extend(
-        stubs.iter().map(|used| MeasureRow {
-            calls: used.reads + used.writes,
-            ..MeasureRow::new("stub", &used.name)
-        }),
-    );
+    rows.extend(rows::passed_over(&*machine));
     let folded = watcher.profiler.folded();
     let drawn = flamegraph.zip(request.flamegraph.as_ref());
     let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
@@ -365,10 +372,7 @@ pub fn run(
     let clocks = watcher.profiler.into_timeline().end()?;
     let energy_accuracies = clocks.energy_accuracies(&target);
     let states = by_state(&target, supply_v, fetch, &machine.spans())?;
-    let mut state_rows: Vec<MeasureRow> = states.iter().map(MeasureRow::of_state).collect();
-    if states.iter().all(|state| state.state == ACTIVE) {
-        state_rows.clear();
-    }
+    let mut state_rows = rows::state_rows(&states);
     for row in rows.iter_mut().chain(&mut state_rows).chain([&mut program]) {
         row.power(supply_v, target.supply.memory_of(fetch), energy_accuracies.first());
         row.ended = Some(ended.clone());
@@ -376,7 +380,8 @@ pub fn run(
         row.target = target.name().into();
     }
     let unused_crystal = unused_crystal(&request.setup, &target, &clocks)?;
-    let of_bench = bench.map(|bench| bench.remark());
+    let mut reservations = reservations(&*machine, &target);
+    reservations.extend(unused_crystal.into_iter().chain(bench.map(|bench| bench.remark())));
     Ok(MeasureResult {
         rows,
         program,
@@ -393,11 +398,7 @@ pub fn run(
         ended,
         failure,
         stubs,
-        reservations: reservations(&*machine, &target)
-            .into_iter()
-            .chain(unused_crystal)
-            .chain(of_bench)
-            .collect(),
+        reservations,
         folded,
         listing,
     })

@@ -8,154 +8,18 @@
 //! Each stack that an interrupt returns to has its own calls: those of a task that waits go on when
 //! it does, and have lasted all the while.
 
+mod call;
 mod event;
+mod frame;
 
+pub use call::{Call, ExecutionPoint, OpenCall, Total};
 pub use event::{CallEdge, CallEvent};
 
-use crate::timeline::{Spent, Timeline, Timestamp};
+use crate::timeline::Timeline;
 use firmware::Firmware;
+use frame::{Entry, Frame, Node, StepRecord, Waiting};
 use mcu::{ClockChange, Flow, Observer, SleepInterval, Step};
 use std::ops::Range;
-
-/// One finished call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Call {
-    /// Index into [`Firmware::functions`].
-    pub function: usize,
-    /// Cycles since reset when the call instruction began.
-    pub start: u64,
-    /// Cycles with everything that it called, and interrupts that came meanwhile.
-    pub inclusive: u64,
-    /// Cycles of its own.
-    pub exclusive: u64,
-    /// Deepest stack use below the stack pointer at the call instruction, in bytes.
-    pub stack: u32,
-    /// Time and energy of the inclusive cycles.
-    pub spent: Spent,
-    /// The call instruction, about to execute; of a tail call the function's first.
-    pub from: ExecutionPoint,
-    /// The instruction returned to, about to execute.
-    pub to: ExecutionPoint,
-}
-
-/// A call that has not returned, as it stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OpenCall {
-    /// Index into [`Firmware::functions`].
-    pub function: usize,
-    /// Cycles since reset when the call instruction began.
-    pub start: u64,
-    /// Cycles so far, as in [`Call::inclusive`].
-    pub inclusive: u64,
-    /// Cycles of its own so far.
-    pub exclusive: u64,
-    /// Deepest stack use so far, as in [`Call::stack`].
-    pub stack: u32,
-    /// Time and energy of the inclusive cycles.
-    pub spent: Spent,
-    /// It began at the function's first instruction; otherwise it is of something within, which the
-    /// file does not name.
-    pub whole: bool,
-    /// No other open call of the same function is around it.
-    pub outermost: bool,
-}
-
-/// Point of execution, recognisable in another run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExecutionPoint {
-    /// Address of the next instruction.
-    pub pc: u32,
-    /// The stack pointer, as the machine has it.
-    pub sp: u32,
-}
-
-/// Sums over all calls of one function.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Total {
-    /// Calls that returned.
-    pub calls: u64,
-    /// Cycles with everything called, of what in it is called for itself, too; of a recursive
-    /// function only the outermost call counts.
-    pub inclusive: u64,
-    /// Cycles of its own, also in calls that have not returned.
-    pub exclusive: u64,
-    /// Deepest stack use of any call, in bytes.
-    pub stack: u32,
-    /// Time and energy of the inclusive cycles.
-    pub spent: Spent,
-}
-
-struct Frame {
-    function: Option<usize>,
-    /// Index of its node in the call tree.
-    node: usize,
-    start: u64,
-    begun: Timestamp,
-    exclusive: u64,
-    return_to: u32,
-    /// Address of the call instruction, or of the function's first where no call led there.
-    from: u32,
-    sp: u32,
-    lowest_sp: u32,
-    /// Entered by a jump: returns together with the frame below.
-    tail: bool,
-    /// Entered at the function's first instruction; otherwise a subroutine within it, which the
-    /// file does not name.
-    whole: bool,
-    /// Of an interrupt the stack pointer that it found.
-    interrupted: Option<u32>,
-    /// It is of an interrupt, or called by one.
-    in_interrupt: bool,
-    /// Of an interrupt whose handler moved the stack pointer far at once: how deep it was before.
-    before_move: Option<u32>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entry {
-    Call,
-    /// By a jump to a function's first instruction.
-    Jump,
-    /// With the stack pointer that was found.
-    Interrupt {
-        interrupted: u32,
-    },
-}
-
-impl Frame {
-    /// An interrupt that has a stack of its own: a handler's first stack pointer is else what was
-    /// stacked, some 100 bytes at most, below what it found.
-    fn on_another_stack(&self) -> bool {
-        const STACKED: u32 = 128;
-        self.interrupted.is_some_and(|found| found.wrapping_sub(self.sp) > STACKED)
-    }
-}
-
-/// The calls of a task that waits.
-struct Waiting {
-    frames: Vec<Frame>,
-    pc: u32,
-    sp: u32,
-    /// Its number.
-    task: usize,
-}
-
-/// Stored part of a [`Step`]: small, and each field by itself. A processor that has just stored
-/// them one by one waits for them when they are copied together.
-#[derive(Clone, Copy)]
-struct StepRecord {
-    pc: u32,
-    /// The stack pointer, of a stack that grows up upside down.
-    sp: u32,
-    cycles: u64,
-}
-
-/// A place in the call tree: a function under one chain of callers.
-struct Node {
-    function: Option<usize>,
-    parent: Option<usize>,
-    exclusive: u64,
-    children: Vec<usize>,
-}
 
 /// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row, or of
 /// those that [`mcu::ControlTransfers`] passes on.

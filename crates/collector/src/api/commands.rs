@@ -12,7 +12,7 @@ use super::tokens::action;
 use crate::event::CommandState;
 use crate::meters::{RequestError, command_by_name};
 use crate::network::{GlobalMeterId, NetworkId};
-use crate::store::CommandRecord;
+use crate::store::{CommandRecord, RecordedCommand};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
@@ -29,9 +29,9 @@ pub(super) struct Command {
     #[schema(value_type = u32)]
     #[serde(skip_serializing_if = "NetworkId::is_default")]
     network: NetworkId,
-    #[serde(serialize_with = "command_by_name::serialize")]
+    #[serde(serialize_with = "command_by_name::serialize_recorded")]
     #[schema(value_type = Ordered)]
-    command: QueuedCommand,
+    command: RecordedCommand,
     #[schema(value_type = CommandStateName)]
     state: CommandState,
     /// The number of times that it was sent.
@@ -106,8 +106,8 @@ pub(super) struct CommandArguments {
 impl From<CommandRecord> for Command {
     fn from(record: CommandRecord) -> Command {
         let page = match record.order {
-            QueuedCommand::Command(MeterCommand::ReadStatus { page }) => Some(page),
-            QueuedCommand::ReadClock => Some(0),
+            RecordedCommand::Known(QueuedCommand::Command(MeterCommand::ReadStatus { page })) => Some(page),
+            RecordedCommand::Known(QueuedCommand::ReadClock) => Some(0),
             _ => None,
         };
         Command {
@@ -169,7 +169,7 @@ pub(super) async fn give(
     let name = caller.name.clone();
     let id = api.parts.meters.command(meter, wanted.command, &name).await.map_err(refused_request)?;
     let command: Command = one(&api, meter, id).await?.into();
-    let given = command_by_name::to_json(&command.command);
+    let given = command_by_name::to_json(&wanted.command);
     noted(&api, &caller, format!("commanded meter {meter}: {given}")).await;
     Ok((StatusCode::CREATED, Json(command)))
 }

@@ -1,4 +1,4 @@
-//! The shapes of the API as its description has them, made of what store and link know.
+//! The shapes of the API as its description has them, made of what store and meters know.
 
 use crate::event::UpdateState;
 use crate::image_digest::ImageDigest;

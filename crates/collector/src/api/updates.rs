@@ -170,8 +170,8 @@ async fn ask(
     for some in meters.chunks(ASKED_AT_ONCE) {
         let mut asked = JoinSet::new();
         for meter in some.iter().copied() {
-            let (link, by) = (api.parts.meters.clone(), caller.name.clone());
-            asked.spawn(async move { (meter, link.update(meter, image, &by).await) });
+            let (meters, by) = (api.parts.meters.clone(), caller.name.clone());
+            asked.spawn(async move { (meter, meters.update(meter, image, &by).await) });
         }
         for (meter, done) in asked.join_all().await {
             match done {

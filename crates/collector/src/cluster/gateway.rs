@@ -148,21 +148,7 @@ impl Gateway {
                 }
             }
         };
-        let mut inputs = BTreeMap::new();
-        let mut udp = Vec::new();
-        for OfNetwork { network, what: address } in self.udp {
-            // Its place among the gateways is how many there were before.
-            inputs.insert(inputs.len() as u16, network);
-            let started = UdpGateway::start(address, &gateways, hear(network));
-            let started = started.map_err(|error| ClusterError::Udp { address, error })?;
-            tracing::info!(address = %started.address(), network = network.named(), "UDP gateway");
-            udp.push((network, started));
-        }
-        let mut serial = Vec::new();
-        for OfNetwork { network, what: line } in self.serial {
-            inputs.insert(inputs.len() as u16, network);
-            serial.push(SerialGateway::start(line, &gateways, hear(network)));
-        }
+        let Inputs { inputs, udp, serial: _serial } = Inputs::start(self.udp, self.serial, &gateways, hear)?;
         ready(&GatewayStarted {
             udp: udp
                 .iter()
@@ -206,6 +192,40 @@ impl Gateway {
             udp.stop();
         }
         ended
+    }
+}
+
+/// The sockets and serial lines of a gateway; they end when they are dropped.
+struct Inputs {
+    /// The network of each, by its place among the gateways.
+    inputs: BTreeMap<u16, NetworkId>,
+    udp: Vec<(NetworkId, UdpGateway)>,
+    serial: Vec<SerialGateway>,
+}
+
+impl Inputs {
+    fn start<H: Fn(HeardPacket) + Send + Sync + 'static>(
+        addresses: Vec<OfNetwork<SocketAddr>>,
+        lines: Vec<OfNetwork<SerialLine>>,
+        gateways: &Arc<Gateways>,
+        hear: impl Fn(NetworkId) -> H,
+    ) -> Result<Inputs, ClusterError> {
+        let mut inputs = BTreeMap::new();
+        let mut udp = Vec::new();
+        for OfNetwork { network, what: address } in addresses {
+            // Its place among the gateways is how many there were before.
+            inputs.insert(inputs.len() as u16, network);
+            let started = UdpGateway::start(address, gateways, hear(network));
+            let started = started.map_err(|error| ClusterError::Udp { address, error })?;
+            tracing::info!(address = %started.address(), network = network.named(), "UDP gateway");
+            udp.push((network, started));
+        }
+        let mut serial = Vec::new();
+        for OfNetwork { network, what: line } in lines {
+            inputs.insert(inputs.len() as u16, network);
+            serial.push(SerialGateway::start(line, gateways, hear(network)));
+        }
+        Ok(Inputs { inputs, udp, serial })
     }
 }
 

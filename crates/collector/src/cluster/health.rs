@@ -2,8 +2,7 @@
 //! docs/how-to/cluster.md, "Health".
 
 use super::connection::ClusterError;
-use super::permissions::Permissions;
-use super::status::Status;
+use super::status::{Permissions, Status};
 use crate::api::metrics::Text;
 use crate::api::origin;
 use crate::api::serve::serve_on_loopback;

@@ -5,7 +5,7 @@
 use super::connection::{ClusterError, Nats, chain};
 use super::name::RoleName;
 use super::server_rotation::ServerRotation;
-use super::status::Status;
+use super::status::{Permissions, Status};
 use super::user::NatsUser;
 use async_nats::{Client, Event, HeaderMap, ServerAddr};
 use std::net::IpAddr;
@@ -25,32 +25,6 @@ const LOOKS: u32 = 2;
 const NOBODY: &str = "wattseal-nobody";
 /// A network that nobody has.
 const NO_NETWORK: u32 = u32::MAX;
-
-/// A role's knowledge of its user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Permissions {
-    #[default]
-    NotAsked,
-    /// Why the servers did not say it yet.
-    NotAnswered(String),
-    /// The role has no credentials, and its servers are heard on this machine alone.
-    Everybody,
-    Narrow,
-}
-
-impl Permissions {
-    /// For readiness.
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Permissions::NotAsked => "not checked yet".to_owned(),
-            Permissions::NotAnswered(why) => format!("not checked: {why}; tried again"),
-            Permissions::Everybody => {
-                "not checked: without --nats-creds everybody on this machine is this role".to_owned()
-            }
-            Permissions::Narrow => "checked: the user may do no more than it needs".to_owned(),
-        }
-    }
-}
 
 /// Something that a user may not do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! The troubles that keep a role from its work.
 
-use super::permissions::Permissions;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +34,32 @@ impl Part {
             Part::Partitions => "partitions",
             Part::Data => "data",
             Part::Gateways => "gateways",
+        }
+    }
+}
+
+/// A role's knowledge of its user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Permissions {
+    #[default]
+    NotAsked,
+    /// Why the servers did not say it yet.
+    NotAnswered(String),
+    /// The role has no credentials, and its servers are heard on this machine alone.
+    Everybody,
+    Narrow,
+}
+
+impl Permissions {
+    /// For readiness.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Permissions::NotAsked => "not checked yet".to_owned(),
+            Permissions::NotAnswered(why) => format!("not checked: {why}; tried again"),
+            Permissions::Everybody => {
+                "not checked: without --nats-creds everybody on this machine is this role".to_owned()
+            }
+            Permissions::Narrow => "checked: the user may do no more than it needs".to_owned(),
         }
     }
 }

@@ -264,7 +264,7 @@ mod tests {
             let stored = StoredMeter {
                 meter: METER,
                 epoch: 1,
-                state: MeterState::new(&record),
+                state: Ok(MeterState::new(&record)),
                 interval_s: 10,
                 last_heard_ms: None,
                 revoked_ms: None,

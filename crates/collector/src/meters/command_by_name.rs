@@ -4,6 +4,7 @@
 //! user's is its name only: `set-time` has the time of its sending, and the collector gives
 //! `look-at-time` and `update-firmware` itself.
 
+use crate::store::RecordedCommand;
 use serde::de::value::EnumAccessDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,6 +34,17 @@ pub(crate) fn serialize<S: Serializer>(command: &QueuedCommand, serializer: S) -
         QueuedCommand::ReadClock => serializer.serialize_str("look-at-time"),
         QueuedCommand::Command(Command::UpdateFirmware { .. }) => serializer.serialize_str("update-firmware"),
         QueuedCommand::Command(command) => command.serialize(serializer),
+    }
+}
+
+/// Writes a stored command; one of a later version is its name only.
+pub(crate) fn serialize_recorded<S: Serializer>(
+    command: &RecordedCommand,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match command {
+        RecordedCommand::Known(command) => serialize(command, serializer),
+        RecordedCommand::Later(name) => serializer.serialize_str(name),
     }
 }
 

@@ -1,12 +1,8 @@
 //! The backend of a network's keys: the one seam between key files and keys that are sealed in a
 //! database.
 
-use super::file::Folder;
-use super::files::KeyFiles;
-use super::sealed::SealedNetwork;
 use super::{MeterFile, RegistryError, RevokedFile};
 use crate::fence::LeaseNumber;
-use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use std::collections::BTreeMap;
 use wire::meter::{Identity, MeterId};
@@ -40,38 +36,4 @@ pub(crate) struct Meters {
     pub(crate) network_seals: bool,
     /// Of sealed keys: up to which change this is all.
     pub(crate) revision: i64,
-}
-
-/// The keys of a network.
-#[derive(Clone, Debug)]
-pub(super) enum Keys {
-    Files { network: NetworkId, folder: Folder },
-    Sealed(SealedNetwork),
-}
-
-impl Keys {
-    /// Looks at one moment of them; of files each by itself.
-    pub(super) fn read<T>(
-        &self,
-        read: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError> {
-        match self {
-            Keys::Files { network, folder } => read(&KeyFiles { network: *network, folder }),
-            Keys::Sealed(sealed) => sealed.read(|rows| read(rows)),
-        }
-    }
-
-    /// Changes them, while nobody else does.
-    pub(super) fn change<T>(
-        &self,
-        change: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError> {
-        match self {
-            Keys::Files { network, folder } => {
-                let _lock = folder.lock()?;
-                change(&KeyFiles { network: *network, folder })
-            }
-            Keys::Sealed(sealed) => sealed.change(|rows| change(rows)),
-        }
-    }
 }

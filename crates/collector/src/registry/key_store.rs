@@ -1,7 +1,8 @@
 //! The place of a collector's keys: a folder of files, or a database of PostgreSQL.
 
 use super::kek::KeyRing;
-use super::key_backend::{KeyBackend, Keys};
+use super::key_backend::KeyBackend;
+use super::keys::Keys;
 use super::networks::{self, folder_of};
 use super::rewrap::{Rewrapped, WrappedKeys};
 use super::sealed::{SEALING, SealedNetwork, SealedStore};

@@ -1,46 +1,18 @@
 //! Changes of a network's keys while the service runs.
 
+use super::change::Change;
 use super::file::Folder;
 use super::files::{COLLECTOR, METERS, read_meter};
 use super::sealed::SealedNetwork;
 use super::sealed_poller::SealedPoller;
 use super::{MeterFile, RegistryError};
-use crate::network::{GlobalMeterId, NetworkId};
+use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use wire::meter::{MeterId, PublicKey};
-
-/// The change of a meter's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    Added(MeterFile),
-    /// It has new keys: a higher epoch.
-    Rotated {
-        /// With the new ones.
-        file: MeterFile,
-        /// The epoch of the old ones.
-        old_epoch: u32,
-    },
-    /// It is there no more.
-    Revoked {
-        meter: GlobalMeterId,
-        /// The epoch of its keys.
-        epoch: u32,
-    },
-}
-
-impl Change {
-    #[must_use]
-    pub fn meter(&self) -> GlobalMeterId {
-        match self {
-            Change::Added(file) | Change::Rotated { file, .. } => file.meter(),
-            Change::Revoked { meter, .. } => *meter,
-        }
-    }
-}
 
 /// When a file was written, and which it is: inode, length, time of change in s and ns.
 type Stamp = (u64, u64, i64, i64);

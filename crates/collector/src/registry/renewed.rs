@@ -1,6 +1,6 @@
 //! Keys that were renewed over the air, in the place of those before.
 
-use super::key_backend::Keys;
+use super::keys::Keys;
 use super::{Registry, RegistryError};
 use crate::fence::LeaseNumber;
 use crate::partition::Slices;

@@ -1,7 +1,7 @@
 //! Changes of a network's sealed keys while the service runs: rows with a later revision than the
 //! last seen one.
 
-use super::poller::Change;
+use super::change::Change;
 use super::sealed::{COLUMNS, SealedNetwork, SealedRow};
 use super::{MeterFile, RegistryError};
 use crate::network::GlobalMeterId;

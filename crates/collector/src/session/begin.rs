@@ -14,8 +14,8 @@ use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{CounterFloor, MeterFile, Registry};
 use crate::store::{
-    CommandProgress, CommandRecord, Provisioned, Reader, StoreError, StoredMeter, UpdateRecord, Write,
-    Written,
+    CommandProgress, CommandRecord, Provisioned, Reader, RecordedCommand, StoreError, StoredMeter,
+    UpdateRecord, Write, Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -258,12 +258,21 @@ impl Beginning {
             self.with_new_keys.insert(meter);
         }
         let mut state = match stored {
-            Some(stored) => {
-                known.interval_s = stored.interval_s;
+            Some(StoredMeter { state: Err(why), .. }) => {
+                tracing::error!(
+                    meter,
+                    network = network.named(),
+                    "left out: its stored state cannot be read here, as one of a later version: {why}"
+                );
+                self.retired_epochs.insert(meter, epoch);
+                return;
+            }
+            Some(StoredMeter { state: Ok(state), interval_s, last_heard_ms, .. }) => {
+                known.interval_s = interval_s;
                 let heard = |at_ms| LastHeard { at_ms, silence_from: clock::now() };
-                known.heard = stored.last_heard_ms.map(heard);
+                known.heard = last_heard_ms.map(heard);
                 known.silent = silent.contains(&meter);
-                stored.state
+                state
             }
             None => MeterState::new(&record),
         };
@@ -293,14 +302,19 @@ impl Beginning {
             self.engine
                 .commands(command.meter.meter)
                 .iter()
-                .any(|(waiting, order, _)| *waiting == ticket && *order == command.order)
+                .any(|(waiting, order, _)| *waiting == ticket && command.order == (*order).into())
         };
         match self.meters.get_mut(&command.meter.meter).filter(|_| waits(command.ticket)) {
             Some(known) => {
                 let named = Named { id: command.id, attempts: command.attempts };
                 known.active().commands.insert(command.ticket, named);
             }
-            None => self.lost.push(command),
+            None => {
+                if let RecordedCommand::Later(name) = &command.order {
+                    tracing::warn!(meter = %command.meter, "command {name} is of a later version: it is withdrawn");
+                }
+                self.lost.push(command);
+            }
         }
     }
 }

@@ -19,21 +19,18 @@
 
 mod differences;
 mod endpoint;
-mod tables;
 
 pub use differences::Progress;
-pub(super) use endpoint::{Columns, is_key, key_of};
-pub(super) use tables::{READINGS, Table};
 
-use super::marker::{Marker, State};
-use super::sql::SqlError;
-use super::{DatabaseUrl, StoreError};
+use crate::store::meaning::marker::{Marker, State};
+use crate::store::meaning::tables::{self, OF_KEYS, READINGS, TABLES};
+use crate::store::sql::SqlError;
+use crate::store::{DatabaseUrl, StoreError};
 use differences::{Pass, Wrong};
 use endpoint::MigrationEndpoint;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tables::{OF_KEYS, TABLES};
 
 /// A move whose target is not whole.
 pub struct Relocation {
@@ -78,10 +75,10 @@ impl Relocation {
         if let Some(mark) = mark {
             return go_on(source, mark, to);
         }
-        tables::check(&source)?;
+        tables::check(source.session(), source.place())?;
         has_no_keys(&source)?;
         let (mut target, found) = MigrationEndpoint::target(to, true)?;
-        tables::check(&target)?;
+        tables::check(target.session(), target.place())?;
         let (source_name, to) = (name_of(from), to.clone());
         let mark = match found {
             Some(Marker { state: State::Moved, other, .. }) => {

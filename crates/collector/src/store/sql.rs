@@ -2,10 +2,19 @@
 //! PostgreSQL: the tables have the same names and columns, and a value is `$1` in both. An engine's
 //! own ways, batches of readings above all, are in its own module.
 
-use super::postgres::{self, ConnectionError};
+mod database_url;
+mod error;
+pub(in crate::store) mod postgres;
+
+pub use database_url::DatabaseUrl;
+pub use error::StoreError;
+
 use crate::network::GlobalMeterId;
+use postgres::ConnectionError;
 use rusqlite::Connection;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
 /// Why a question has no answer.
@@ -223,6 +232,16 @@ impl Row<'_> {
             Row::Postgres(row) => row.try_get(column).map_err(ConnectionError::from)?,
         })
     }
+}
+
+/// Returns a value as JSON text.
+pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError> {
+    serde_json::to_string(value).map_err(|error| SqlError::Stored(error.to_string()))
+}
+
+/// Reads a value from JSON text. place: where it is stored.
+pub(in crate::store) fn from_json<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, SqlError> {
+    serde_json::from_str(text).map_err(|error| SqlError::Stored(format!("{place}: {error}")))
 }
 
 fn not_there(column: usize) -> SqlError {

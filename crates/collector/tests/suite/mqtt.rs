@@ -194,34 +194,10 @@ impl Fixture {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
-    let mosquitto = Mosquitto::start("allow_anonymous true");
-    let (_listening, heard) = mosquitto.listen(&[]);
-    let fixture = fixture();
-    let publisher = fixture.publisher(mosquitto.broker());
-    assert_eq!(next(&heard, "wattseal/status").1, "online");
-    let energy = next(&heard, "homeassistant/sensor/wattseal_258/energy/config").1;
-    fixture.tell(reading(7));
-    let whole = next(&heard, "wattseal/258/reading").1;
-    assert_eq!(next(&heard, "emon/Flat_3/power"), (false, "1500".into()));
-    assert_eq!(next(&heard, "emon/Flat_3/energy"), (false, "12346.3".into()));
-    let alert = Alert {
-        id: 1,
-        meter: Some(258.into()),
-        at_s: 5,
-        cause: "watchdog".into(),
-        detail: "third start".into(),
-    };
-    fixture.tell(Event::Alert(alert.clone()));
-    let said: Value = serde_json::from_str(&next(&heard, "wattseal/258/alert").1).expect("JSON");
-    assert_eq!(said, serde_json::json!({"id": 1, "at_s": 5, "cause": "watchdog", "detail": "third start"}));
-    fixture.tell(Event::Alert(Alert { meter: None, cause: "store".into(), ..alert }));
-    assert!(next(&heard, "wattseal/alert").1.contains("\"store\""));
-
-    // The keys of Home Assistant's documentation, "MQTT Sensor" and "MQTT Discovery"; a value that
-    // its template gives.
-    let config: Value = serde_json::from_str(&energy).expect("JSON");
+/// Compares the discovery of meter 258's energy with Home Assistant's documentation, "MQTT Sensor"
+/// and "MQTT Discovery", and with a value that its template gives.
+fn check_discovery(energy: &str) {
+    let config: Value = serde_json::from_str(energy).expect("JSON");
     let text = |key: &str| config[key].as_str().unwrap_or_else(|| panic!("{key} in {config}"));
     assert_eq!(text("device_class"), "energy");
     assert_eq!(text("state_class"), "total_increasing");
@@ -250,6 +226,34 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     ];
     let keys: Vec<&String> = config.as_object().expect("an object").keys().collect();
     assert_eq!(keys, documented);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
+    let mosquitto = Mosquitto::start("allow_anonymous true");
+    let (_listening, heard) = mosquitto.listen(&[]);
+    let fixture = fixture();
+    let publisher = fixture.publisher(mosquitto.broker());
+    assert_eq!(next(&heard, "wattseal/status").1, "online");
+    let energy = next(&heard, "homeassistant/sensor/wattseal_258/energy/config").1;
+    fixture.tell(reading(7));
+    let whole = next(&heard, "wattseal/258/reading").1;
+    assert_eq!(next(&heard, "emon/Flat_3/power"), (false, "1500".into()));
+    assert_eq!(next(&heard, "emon/Flat_3/energy"), (false, "12346.3".into()));
+    let alert = Alert {
+        id: 1,
+        meter: Some(258.into()),
+        at_s: 5,
+        cause: "watchdog".into(),
+        detail: "third start".into(),
+    };
+    fixture.tell(Event::Alert(alert.clone()));
+    let said: Value = serde_json::from_str(&next(&heard, "wattseal/258/alert").1).expect("JSON");
+    assert_eq!(said, serde_json::json!({"id": 1, "at_s": 5, "cause": "watchdog", "detail": "third start"}));
+    fixture.tell(Event::Alert(Alert { meter: None, cause: "store".into(), ..alert }));
+    assert!(next(&heard, "wattseal/alert").1.contains("\"store\""));
+
+    check_discovery(&energy);
     assert_eq!(
         serde_json::from_str::<Value>(&whole).expect("JSON"),
         serde_json::json!({"at_s": 1_767_225_607, "power_w": 1500, "energy_wh": 12346.3, "total_wh": 22346.3, "n": 7})

@@ -178,28 +178,27 @@ pub(super) fn go(
                 return Ending { failure, ..ended(How::PowerLost, format!("the supply failed{place}")) };
             }
             Ok(Stop::Cycles) if machine.cycles() >= request.max_cycles => {
-                let cycles = request.max_cycles;
-                let failure = request.until.as_ref().map(|name| LabError::Endless {
-                    what: format!("{} (last seen{place})", request.setup.elf.display()),
-                    cycles,
-                    hint: format!(" to {name}; raise --max-cycles or choose another symbol"),
-                });
-                let what =
-                    format!("stopped after --max-cycles {cycles}{place}; raise it if that is too early");
-                return Ending { how: How::MaxCycles, pc, what, failure };
+                return out_of_cycles(request, pc, &place);
             }
             Ok(Stop::Cycles) if interrupted.load(Ordering::Relaxed) => {
                 let said = "interrupted; what was counted until then is in the rows".into();
-                return Ending {
-                    how: How::Interrupted,
-                    pc,
-                    what: format!("interrupted{place}"),
-                    failure: Some(LabError::Unfinished(said)),
-                };
+                let failure = Some(LabError::Unfinished(said));
+                return Ending { failure, ..ended(How::Interrupted, format!("interrupted{place}")) };
             }
             Ok(Stop::Cycles) => {}
         }
     }
+}
+
+fn out_of_cycles(request: &Request, pc: u32, place: &str) -> Ending {
+    let cycles = request.max_cycles;
+    let failure = request.until.as_ref().map(|name| LabError::Endless {
+        what: format!("{} (last seen{place})", request.setup.elf.display()),
+        cycles,
+        hint: format!(" to {name}; raise --max-cycles or choose another symbol"),
+    });
+    let what = format!("stopped after --max-cycles {cycles}{place}; raise it if that is too early");
+    Ending { how: How::MaxCycles, pc, what, failure }
 }
 
 /// The functions asked for of which there is no call, or not as many as were asked for.

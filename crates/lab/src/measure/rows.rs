@@ -145,6 +145,24 @@ impl MeasureRow {
     }
 }
 
+/// Rows of what the model passed over: mistakes that it tolerates, and stubs.
+pub(super) fn passed_over(machine: &dyn Mcu) -> impl Iterator<Item = MeasureRow> {
+    let row =
+        |calls: u64, kind: &'static str, what: &str| MeasureRow { calls, ..MeasureRow::new(kind, what) };
+    let tolerated = machine.tolerated().into_iter();
+    let tolerated = tolerated.map(move |(what, count)| row(count, "tolerated", what));
+    let stubs = machine.stub_uses().into_iter();
+    tolerated.chain(stubs.map(move |used| row(used.reads + used.writes, "stub", &used.name)))
+}
+
+/// A row for each state of the part; none where it was active throughout.
+pub(super) fn state_rows(states: &[StateSpent]) -> Vec<MeasureRow> {
+    if states.iter().all(|state| state.state == ACTIVE) {
+        return Vec::new();
+    }
+    states.iter().map(MeasureRow::of_state).collect()
+}
+
 /// The row of the whole program, from reset to the end of the run.
 pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u64) -> MeasureRow {
     let timeline = watcher.profiler.timeline();

@@ -1,6 +1,6 @@
 //! A function of the program, called from outside with arguments of one's own.
 
-use super::convention::{Convention, Value, number_of, value_of};
+use super::convention::{Convention, Placement, Value, number_of, value_of};
 use super::{Look, Probe};
 use crate::LabError;
 use firmware::{CType, Prototype};
@@ -105,38 +105,7 @@ impl Probe {
 
         let kept = self.machine.registers();
         let return_to = self.machine.pc();
-        let register = |machine: &dyn Mcu, name: &str| {
-            machine.registers().iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value)
-        };
-        let found_sp = register(&*self.machine, "sp");
-        let below = found_sp.wrapping_sub(placement.stack.len() as u32);
-        let sp = below - below % convention.stack_alignment;
-        self.push(sp, &placement.stack)?;
-        let pushed = if core.is_avr() {
-            let words = (return_to / 2).to_be_bytes();
-            if core == mcu::CoreName::Avr6 { words[1..].to_vec() } else { words[2..].to_vec() }
-        } else if core == mcu::CoreName::Msp430x {
-            let Ok(word) = u16::try_from(return_to) else {
-                return Err(LabError::Usage(format!(
-                    "{name}: the program stands at {return_to:#x}, where CALL cannot return to; run it to a place below 0x10000"
-                )));
-            };
-            word.to_le_bytes().to_vec()
-        } else {
-            Vec::new()
-        };
-        let entry_sp = sp.wrapping_sub(pushed.len() as u32);
-        self.push(entry_sp, &pushed)?;
-        for (register, value) in placement.registers {
-            self.machine.set_register(register, value);
-        }
-        self.machine.set_register("sp", entry_sp);
-        if let Some(link) = self.machine.register_names().iter().find(|register| register.role == Role::Link)
-        {
-            let thumb = if convention.pointer_to(0, true) == Some(1) { 1 } else { 0 };
-            self.machine.set_register(link.name, return_to | thumb);
-        }
-        self.machine.set_pc(entry);
+        let sp = self.enter((&name, entry), placement, &convention)?;
 
         let (cycles, instructions) = (self.machine.cycles(), self.machine.instructions());
         self.followed.with_dependent_mut(|_, profiler| {
@@ -171,6 +140,48 @@ impl Probe {
         let next = Step { flow: Flow::Next, ..self.machine.next_step() };
         self.followed.with_dependent_mut(|_, profiler| profiler.step(&next));
         Ok(taken)
+    }
+
+    /// Puts arguments and return address where the function expects them. Returns the stack pointer
+    /// that it has to leave behind.
+    fn enter(
+        &mut self,
+        (name, entry): (&str, u32),
+        placement: Placement,
+        convention: &Convention,
+    ) -> Result<u32, LabError> {
+        let core = self.machine.part().core;
+        let return_to = self.machine.pc();
+        let found_sp = register(&*self.machine, "sp");
+        let below = found_sp.wrapping_sub(placement.stack.len() as u32);
+        let sp = below - below % convention.stack_alignment;
+        self.push(sp, &placement.stack)?;
+        let pushed = if core.is_avr() {
+            let words = (return_to / 2).to_be_bytes();
+            if core == mcu::CoreName::Avr6 { words[1..].to_vec() } else { words[2..].to_vec() }
+        } else if core == mcu::CoreName::Msp430x {
+            let Ok(word) = u16::try_from(return_to) else {
+                return Err(LabError::Usage(format!(
+                    "{name}: the program stands at {return_to:#x}, where CALL cannot return to; run it to a place below 0x10000"
+                )));
+            };
+            word.to_le_bytes().to_vec()
+        } else {
+            Vec::new()
+        };
+        let entry_sp = sp.wrapping_sub(pushed.len() as u32);
+        self.push(entry_sp, &pushed)?;
+        for (register, value) in placement.registers {
+            self.machine.set_register(register, value);
+        }
+        self.machine.set_register("sp", entry_sp);
+        if let Some(link) = self.machine.register_names().iter().find(|register| register.role == Role::Link)
+        {
+            let thumb = if convention.pointer_to(0, true) == Some(1) { 1 } else { 0 };
+            self.machine.set_register(link.name, return_to | thumb);
+        }
+        self.machine.set_pc(entry);
+        Ok(sp)
     }
 
     /// Runs on until the function has returned.
@@ -364,4 +375,9 @@ fn returned(
             "{function} returns a {kind}, which is not modelled: give back a number, or write to memory"
         ))),
     }
+}
+
+/// Value of a register of the machine, by its name; 0 where it has none.
+fn register(machine: &dyn Mcu, name: &str) -> u32 {
+    machine.registers().iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value)
 }

@@ -82,6 +82,56 @@ fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     }
 }
 
+/// Some of Wycheproof's points on P-256, right and wrong ones.
+fn p256_agreements(turn: usize, few: usize) -> Vec<Case> {
+    let of = |valid: bool| {
+        let cases: Vec<Case> = vectors::ecdh_p256_points()
+            .into_iter()
+            .filter(|case| case.shared.is_some() == valid && !case.may_be_refused)
+            .filter(|case| case.public_key.len() == 65 && case.public_key[0] == 4)
+            .map(|case| {
+                let digits = &case.private_key[case.private_key.len().saturating_sub(32)..];
+                let private = [&vec![0; 32 - digits.len()], digits].concat();
+                agreement(&private, &case.public_key[1..], case.shared.as_deref())
+            })
+            .collect();
+        let count = cases.len();
+        assert!(count > 1, "Wycheproof has such cases");
+        (0..few).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
+    };
+    of(true).chain(of(false)).collect()
+}
+
+/// Some signatures of Ed25519.
+fn ed25519_signatures(turn: usize, few: usize) -> Vec<Case> {
+    let all = vectors::ed25519_signatures().into_iter().filter(|case| case.message.len() <= ROOM);
+    let cases: Vec<Case> = all
+        .map(|case| Case {
+            inputs: vec![("key", [case.seed, case.public_key].concat()), ("message", case.message)],
+            outputs: vec![("output", case.signature.to_vec())],
+            ..Case::default()
+        })
+        .collect();
+    let count = cases.len();
+    cases.into_iter().cycle().skip(turn % count).take(few).collect()
+}
+
+/// Some of Wycheproof's signatures of Ed25519, right and wrong ones.
+fn ed25519_verifications(turn: usize, few: usize) -> Vec<Case> {
+    let of = |valid: bool| {
+        let cases: Vec<Case> = vectors::ed25519()
+            .into_iter()
+            .filter(|case| case.valid == valid)
+            .filter(|case| case.signature.len() == 64 && case.message.len() <= ROOM)
+            .map(|case| verification(&case.key, &case.message, &case.signature, valid))
+            .collect();
+        let count = cases.len();
+        assert!(count > 1, "Wycheproof has such cases");
+        (0..few).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
+    };
+    of(true).chain(of(false)).collect()
+}
+
 /// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one
 /// right and one wrong.
 fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
@@ -109,24 +159,7 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
             };
             of(true).chain(of(false)).collect()
         }
-        "p256-ecdh" => {
-            let of = |valid: bool| {
-                let cases: Vec<Case> = vectors::ecdh_p256_points()
-                    .into_iter()
-                    .filter(|case| case.shared.is_some() == valid && !case.may_be_refused)
-                    .filter(|case| case.public_key.len() == 65 && case.public_key[0] == 4)
-                    .map(|case| {
-                        let digits = &case.private_key[case.private_key.len().saturating_sub(32)..];
-                        let private = [&vec![0; 32 - digits.len()], digits].concat();
-                        agreement(&private, &case.public_key[1..], case.shared.as_deref())
-                    })
-                    .collect();
-                let count = cases.len();
-                assert!(count > 1, "Wycheproof has such cases");
-                (0..few).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
-            };
-            of(true).chain(of(false)).collect()
-        }
+        "p256-ecdh" => p256_agreements(turn, few),
         "x25519-ecdh" => {
             // Only one, because it is C.
             let cases = vectors::x25519().into_iter().skip(7 * turn).take(1);
@@ -142,32 +175,8 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
                 })
                 .collect()
         }
-        "ed25519-sign" => {
-            let all = vectors::ed25519_signatures().into_iter().filter(|case| case.message.len() <= ROOM);
-            let cases: Vec<Case> = all
-                .map(|case| Case {
-                    inputs: vec![("key", [case.seed, case.public_key].concat()), ("message", case.message)],
-                    outputs: vec![("output", case.signature.to_vec())],
-                    ..Case::default()
-                })
-                .collect();
-            let count = cases.len();
-            cases.into_iter().cycle().skip(turn % count).take(few.min(2)).collect()
-        }
-        "ed25519-verify" => {
-            let of = |valid: bool| {
-                let cases: Vec<Case> = vectors::ed25519()
-                    .into_iter()
-                    .filter(|case| case.valid == valid)
-                    .filter(|case| case.signature.len() == 64 && case.message.len() <= ROOM)
-                    .map(|case| verification(&case.key, &case.message, &case.signature, valid))
-                    .collect();
-                let count = cases.len();
-                assert!(count > 1, "Wycheproof has such cases");
-                (0..few.min(2)).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
-            };
-            of(true).chain(of(false)).collect()
-        }
+        "ed25519-sign" => ed25519_signatures(turn, few.min(2)),
+        "ed25519-verify" => ed25519_verifications(turn, few.min(2)),
         "ecdsa-secp160r1-verify" => {
             let mut wrong = GEC2_SIGNATURE;
             wrong[8 + turn] ^= 4;

@@ -157,10 +157,8 @@ fn ml_dsa_cases(set: &str, cases: vectors::MlDsaCases, add: &mut impl FnMut(Stri
     }
 }
 
-/// The cases by operation, each with the key itself.
-fn cases() -> BTreeMap<String, Vec<Case>> {
-    let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
-    let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
+/// AES by blocks, in counter mode and as an AEAD, and ChaCha20-Poly1305.
+fn cipher_cases(add: &mut impl FnMut(String, Case)) {
     for case in vectors::aes_ecb().into_iter().filter(|case| case.plaintext.len() == 16).step_by(STRIDE) {
         let bits = 8 * case.key.len();
         let (operation, message, output) = if case.encrypt {
@@ -203,11 +201,15 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         case.key.len() != 24 && case.ciphertext.len() <= ROOM && case.aad.len() <= AAD_ROOM
     };
     for case in vectors::aes_gcm().into_iter().filter(fits).step_by(STRIDE / 2) {
-        sealed_cases(&format!("aes{}-gcm", 8 * case.key.len()), case, &mut add);
+        sealed_cases(&format!("aes{}-gcm", 8 * case.key.len()), case, add);
     }
     for case in vectors::chacha20_poly1305().into_iter().filter(fits).step_by(STRIDE / 2) {
-        sealed_cases("chacha20-poly1305", case, &mut add);
+        sealed_cases("chacha20-poly1305", case, add);
     }
+}
+
+/// Ascon's AEAD.
+fn ascon_cases(add: &mut impl FnMut(String, Case)) {
     for case in vectors::ascon_aead128().into_iter().filter(|case| case.aad.len() <= AAD_ROOM).step_by(STRIDE)
     {
         let inputs =
@@ -219,11 +221,15 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         }
         add("ascon-aead128-open".into(), ascon::open_case(inputs, ciphertext, tag, case.plaintext));
     }
+}
+
+/// Lattices and hash-based signatures.
+fn post_quantum_cases(add: &mut impl FnMut(String, Case)) {
     for (set, published) in [("512", vectors::MlKem::MlKem512), ("768", vectors::MlKem::MlKem768)] {
-        ml_kem_cases(set, vectors::ml_kem(published), &mut add);
+        ml_kem_cases(set, vectors::ml_kem(published), add);
     }
     for (set, published) in [("44", vectors::MlDsa::MlDsa44), ("65", vectors::MlDsa::MlDsa65)] {
-        ml_dsa_cases(set, vectors::ml_dsa(published), &mut add);
+        ml_dsa_cases(set, vectors::ml_dsa(published), add);
     }
     // One, because it takes thousands of hashes.
     let is_measured = |case: &vectors::LmsCase| case.public_key[..8] == [0, 0, 0, 5, 0, 0, 0, 4];
@@ -235,18 +241,24 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     let case = vectors::hss().swap_remove(0);
     let case = lms::verification(case.public_key.to_vec(), case.message, case.signature, true);
     add("hss-sha256-m32-h5-h5-verify".into(), case);
-    slh_dsa_cases("128s", vectors::slh_dsa(vectors::SlhDsa::Sha2Small128), &mut add);
-    slh_dsa_cases("128f", vectors::slh_dsa(vectors::SlhDsa::Sha2Fast128), &mut add);
-    // A message at and around the ends of blocks.
+    slh_dsa_cases("128s", vectors::slh_dsa(vectors::SlhDsa::Sha2Small128), add);
+    slh_dsa_cases("128f", vectors::slh_dsa(vectors::SlhDsa::Sha2Fast128), add);
+}
+
+fn hash_case(case: vectors::HashCase) -> Case {
+    Case {
+        inputs: vec![("message", case.message)],
+        outputs: vec![("output", case.digest)],
+        ..Case::default()
+    }
+}
+
+/// Hashes, with messages at and around the ends of blocks.
+fn hash_cases(add: &mut impl FnMut(String, Case)) {
     for case in
         vectors::ascon_hash256().into_iter().filter(|case| [0, 1, 7, 8, 9, 32].contains(&case.message.len()))
     {
-        let case = Case {
-            inputs: vec![("message", case.message)],
-            outputs: vec![("output", case.digest)],
-            ..Case::default()
-        };
-        add("ascon-hash256".into(), case);
+        add("ascon-hash256".into(), hash_case(case));
     }
     let around = |case: &vectors::HashCase, rate: usize| {
         [0, 1, rate - 1, rate, rate + 1].contains(&case.message.len()) && case.digest.len() <= 64
@@ -254,35 +266,24 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     let sponges = [("sha3-256", vectors::sha3_256(), 136), ("sha3-512", vectors::sha3_512(), 72)];
     for (operation, hashes, rate) in sponges {
         for case in hashes.into_iter().filter(|case| around(case, rate)) {
-            let case = Case {
-                inputs: vec![("message", case.message)],
-                outputs: vec![("output", case.digest)],
-                ..Case::default()
-            };
-            add(operation.into(), case);
+            add(operation.into(), hash_case(case));
         }
     }
     // The call gives as many bytes as it takes.
     for (operation, outputs) in [("shake128", vectors::shake128()), ("shake256", vectors::shake256())] {
         for case in outputs.into_iter().filter(|case| case.message.len() == case.digest.len()).take(2) {
-            let case = Case {
-                inputs: vec![("message", case.message)],
-                outputs: vec![("output", case.digest)],
-                ..Case::default()
-            };
-            add(operation.into(), case);
+            add(operation.into(), hash_case(case));
         }
     }
     for (operation, hashes) in [("sha1", vectors::sha1()), ("sha256", vectors::sha256())] {
         for case in hashes.into_iter().filter(|case| case.message.len() <= ROOM).step_by(STRIDE / 6) {
-            let case = Case {
-                inputs: vec![("message", case.message)],
-                outputs: vec![("output", case.digest)],
-                ..Case::default()
-            };
-            add(operation.into(), case);
+            add(operation.into(), hash_case(case));
         }
     }
+}
+
+/// Message authentication and the derivation of keys.
+fn mac_cases(add: &mut impl FnMut(String, Case)) {
     let fits = |case: &vectors::MacCase| case.valid && case.message.len() <= ROOM && case.key.len() <= 240;
     for case in vectors::hmac_sha256().into_iter().filter(fits).step_by(STRIDE / 6) {
         let case = Case {
@@ -314,6 +315,17 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
             add(operation.into(), case);
         }
     }
+}
+
+/// The cases by operation, each with the key itself.
+fn cases() -> BTreeMap<String, Vec<Case>> {
+    let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
+    cipher_cases(&mut add);
+    ascon_cases(&mut add);
+    post_quantum_cases(&mut add);
+    hash_cases(&mut add);
+    mac_cases(&mut add);
     all
 }
 

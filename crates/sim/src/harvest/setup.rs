@@ -91,27 +91,7 @@ pub fn run_scenario(
     let curve = scenario.curve();
     // Random numbers of its own: those of the server's challenges go over the air.
     let private_key = curve.private_key(&mut StdRng::seed_from_u64(scenario.seed ^ 0x6b65_7900));
-    let mut config = Config {
-        mode: match settings.mode {
-            scenario::Mode::Periodic => Mode::Periodic,
-            scenario::Mode::Asynchronous => Mode::Asynchronous,
-        },
-        scheme,
-        node_id: NODE_ID,
-        first_counter: 1,
-        interval_s: settings.interval_s,
-        // Rounded up: what suffices in volts must suffice in millivolts.
-        threshold_mv: (threshold_v * 1e3).ceil() as u16,
-        listen_every_ms: settings.listen_every_ms,
-        listen_for_ms: settings.listen_for_ms,
-        node_address: NODE_ADDRESS,
-        server_address: SERVER_ADDRESS,
-        channel: 0,
-        power: PATABLE_0_DBM,
-        private_key: [0; 32],
-    };
-    config.private_key[..private_key.len()].copy_from_slice(&private_key);
-
+    let config = config(scenario, threshold_v, &private_key);
     let byte_ns = radio::byte_ns(radio.bit_rate_hz);
     let peer = Peer {
         scheme,
@@ -151,6 +131,31 @@ pub fn run_scenario(
         ..ChannelModel::ideal(Framing::Cc2500, byte_ns)
     };
     simulate(Box::new(node), harvest, server, model, run, progress)
+}
+
+/// The node's configuration.
+fn config(scenario: &Scenario, threshold_v: f64, private_key: &[u8]) -> Config {
+    let mut config = Config {
+        mode: match scenario.node.mode {
+            scenario::Mode::Periodic => Mode::Periodic,
+            scenario::Mode::Asynchronous => Mode::Asynchronous,
+        },
+        scheme: scenario.scheme(),
+        node_id: NODE_ID,
+        first_counter: 1,
+        interval_s: scenario.node.interval_s,
+        // Rounded up: what suffices in volts must suffice in millivolts.
+        threshold_mv: (threshold_v * 1e3).ceil() as u16,
+        listen_every_ms: scenario.node.listen_every_ms,
+        listen_for_ms: scenario.node.listen_for_ms,
+        node_address: NODE_ADDRESS,
+        server_address: SERVER_ADDRESS,
+        channel: 0,
+        power: PATABLE_0_DBM,
+        private_key: [0; 32],
+    };
+    config.private_key[..private_key.len()].copy_from_slice(private_key);
+    config
 }
 
 /// Simulates a node, its supply and its server alone on a channel.

@@ -2,6 +2,7 @@
 
 use super::outcome::{NetworkOutcome, Spread};
 use output::{Format, OutputError, csv, grouped, json, scaled, table};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes an outcome: tables of sums; JSON with everything, an array of one; CSV with a line for
 /// each meter.
@@ -21,6 +22,27 @@ fn count(number: u64) -> String {
 }
 
 fn tables(outcome: &NetworkOutcome) -> String {
+    let mut text = format!(
+        "{}  {} h, seed {}; {} in {} ({:.0} meter-seconds a second)\n{}\n",
+        outcome.title,
+        outcome.hours,
+        outcome.seed,
+        if outcome.settled_s > 0.0 {
+            format!("and {:.0} s for what was still to come,", outcome.settled_s)
+        } else {
+            String::from("all came")
+        },
+        scaled(outcome.wall_s, "s"),
+        outcome.meter_seconds_per_second,
+        sums(outcome),
+    );
+    for part in [Some(trips(outcome)), refusals(outcome), attacks(outcome)].into_iter().flatten() {
+        text += &format!("\n{part}\n");
+    }
+    text
+}
+
+fn sums(outcome: &NetworkOutcome) -> String {
     let (traffic, collector) = (&outcome.traffic, &outcome.collector);
     let delivered = outcome.sum(|meter| meter.delivered_measurements);
     let share = |part: u64, whole: u64| {
@@ -86,19 +108,11 @@ fn tables(outcome: &NetworkOutcome) -> String {
     for (what, value) in rows {
         sums.add_row([what.to_owned(), value]);
     }
-    let mut text = format!(
-        "{}  {} h, seed {}; {} in {} ({:.0} meter-seconds a second)\n{sums}\n",
-        outcome.title,
-        outcome.hours,
-        outcome.seed,
-        if outcome.settled_s > 0.0 {
-            format!("and {:.0} s for what was still to come,", outcome.settled_s)
-        } else {
-            String::from("all came")
-        },
-        scaled(outcome.wall_s, "s"),
-        outcome.meter_seconds_per_second,
-    );
+    sums.to_string()
+}
+
+/// Times between meters and collector, by suite.
+fn trips(outcome: &NetworkOutcome) -> String {
     let mut trips = table(&["time", "suite", "count", "mean", "median", "p99"], 2);
     for (what, spreads) in
         [("round trip of a report", &outcome.round_trips), ("command to answer", &outcome.commands)]
@@ -109,38 +123,39 @@ fn tables(outcome: &NetworkOutcome) -> String {
             trips.add_row([what.to_owned(), (*suite).to_owned()].into_iter().chain(row));
         }
     }
-    text += &format!("\n{trips}\n");
-    let attacks = &outcome.attacks;
+    trips.to_string()
+}
+
+/// Packets that the collector refused, by reason; none where it refused none.
+fn refusals(outcome: &NetworkOutcome) -> Option<String> {
+    let collector = &outcome.collector;
     let mut refusals = table(&["refused by the collector", "of meters", "of the attacker"], 1);
-    let reasons: std::collections::BTreeSet<_> =
-        collector.refused.keys().chain(collector.attacks_refused.keys()).collect();
-    if !reasons.is_empty() {
-        for reason in reasons {
-            let of = |counts: &std::collections::BTreeMap<&str, u64>| {
-                count(counts.get(*reason).copied().unwrap_or(0))
-            };
-            refusals.add_row([(*reason).to_owned(), of(&collector.refused), of(&collector.attacks_refused)]);
-        }
-        text += &format!("\n{refusals}\n");
+    let reasons: BTreeSet<_> = collector.refused.keys().chain(collector.attacks_refused.keys()).collect();
+    for reason in &reasons {
+        let of = |counts: &BTreeMap<&str, u64>| count(counts.get(**reason).copied().unwrap_or(0));
+        refusals.add_row([(**reason).to_owned(), of(&collector.refused), of(&collector.attacks_refused)]);
     }
-    if !attacks.sent.is_empty() {
-        let mut table = table(&["attacker's packets", "count"], 1);
-        for (attack, sent) in &attacks.sent {
-            table.add_row([format!("sent, {attack}"), count(*sent)]);
-        }
-        let rows = [
-            ("heard by the collector and nothing new", collector.attacks_ignored),
-            ("delivered as its maker had sent them", collector.attacks_delivered),
-            ("accepted with suite none", attacks.accepted_unprotected),
-            ("measurements whose time was made late", attacks.times_late),
-        ];
-        for (what, number) in rows {
-            table.add_row([what.to_owned(), count(number)]);
-        }
-        table.add_row(["noise on the air".to_owned(), scaled(traffic.jammed_ns as f64 / 1e9, "s")]);
-        text += &format!("\n{table}\n");
+    (!reasons.is_empty()).then(|| refusals.to_string())
+}
+
+/// The attacker's packets, and what they came to; none where it sent none.
+fn attacks(outcome: &NetworkOutcome) -> Option<String> {
+    let (traffic, collector, attacks) = (&outcome.traffic, &outcome.collector, &outcome.attacks);
+    let mut table = table(&["attacker's packets", "count"], 1);
+    for (attack, sent) in &attacks.sent {
+        table.add_row([format!("sent, {attack}"), count(*sent)]);
     }
-    text
+    let rows = [
+        ("heard by the collector and nothing new", collector.attacks_ignored),
+        ("delivered as its maker had sent them", collector.attacks_delivered),
+        ("accepted with suite none", attacks.accepted_unprotected),
+        ("measurements whose time was made late", attacks.times_late),
+    ];
+    for (what, number) in rows {
+        table.add_row([what.to_owned(), count(number)]);
+    }
+    table.add_row(["noise on the air".to_owned(), scaled(traffic.jammed_ns as f64 / 1e9, "s")]);
+    (!attacks.sent.is_empty()).then(|| table.to_string())
 }
 
 fn error(told_wh: f64, load_wh: f64) -> f64 {

@@ -24,7 +24,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use wire::meter::{Identity, Policy, Provision, Setup, Suite};
+use wire::meter::{Identity, MeterRecord, Policy, Provision, Setup, Suite};
 
 /// The group of JeeLib's examples; 1 to 250 are allowed.
 const GROUP: u8 = 212;
@@ -194,21 +194,39 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         energy_error: scenario.expect.energy_error,
         attacked: scenario.attacker.is_some(),
     };
-    let turnaround_ns = nanoseconds(scenario.collector.turnaround_ms / 1e3);
     let mut recorder = InvariantChecker::new(expected, audited, &collector_key);
     for (meter, image) in &updated {
         recorder.has_image(*meter, image);
     }
     let given = updated.into_iter().map(|(meter, _)| meter);
+    let updates = scenario.updates.map(|settings| Updates::new(settings, seed, given));
+    let station = station(scenario, collector_key, updates, records, &radios)?;
+    let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
+    let channels = radios.models.into_iter().map(RadioChannel::new).collect();
+    let mut simulation = Simulation::new((sites, station, recorder), channels, schedule, 0);
+    simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
+    Ok(Network { simulation, kinds })
+}
+
+/// Makes the collector of a network.
+fn station(
+    scenario: &NetworkScenario,
+    collector_key: Identity,
+    updates: Option<Updates>,
+    records: Vec<(MeterRecord, usize)>,
+    radios: &Radios,
+) -> Result<CollectorStation, LabError> {
+    let seed = scenario.seed;
+    let turnaround_ns = nanoseconds(scenario.collector.turnaround_ms / 1e3);
     let policy = match scenario.updates {
         Some(updates) => Policy { update_piece_every_ms: updates.piece_every_ms, ..Policy::default() },
         None => Policy::default(),
     };
-    let station = CollectorStation::new(collector::Setup {
+    CollectorStation::new(collector::Setup {
         settings: scenario.collector.clone(),
         identity: collector_key,
         policy,
-        updates: scenario.updates.map(|settings| Updates::new(settings, seed, given)),
+        updates,
         meters: records,
         radios: radios.models.iter().map(|model| base_radio(model, turnaround_ns, usize::MAX)).collect(),
         delay: ProcessingDelay {
@@ -218,12 +236,7 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network
         begins_ms: BEGINS_MS,
         seed,
         rng: StdRng::seed_from_u64(seed ^ 0x636f_6c6c),
-    })?;
-    let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
-    let channels = radios.models.into_iter().map(RadioChannel::new).collect();
-    let mut simulation = Simulation::new((sites, station, recorder), channels, schedule, 0);
-    simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
-    Ok(Network { simulation, kinds })
+    })
 }
 
 /// Returns the provisioning of the meter with an index, from 0 on; its name is the index plus 1.

@@ -2,6 +2,7 @@
 
 use crate::failure::CommandError;
 use crate::files::{Database, Files};
+use crate::http::HttpArgs;
 use crate::log::{LogArgs, TracesArgs};
 use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
@@ -113,19 +114,8 @@ pub(crate) struct ApiArgs {
     nats: NatsArgs,
     #[command(flatten)]
     database: Database,
-    /// Address of the dashboard and the API; other addresses than loopback need TLS and a token
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
-    /// Certificates, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// Private key, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
-    /// repeated
-    #[arg(long, value_name = "IP")]
-    proxy: Vec<IpAddr>,
+    #[command(flatten)]
+    http: HttpArgs,
     #[command(flatten)]
     mqtt: MqttArgs,
     #[command(flatten)]
@@ -215,8 +205,7 @@ pub(crate) fn run_api(args: ApiArgs) -> Result<Answer, CommandError> {
     args.log.start();
     let (nats, health) = args.nats.nats();
     let (name, db, mqtt) = (name_of("api")?, args.database.place()?, args.mqtt.broker()?);
-    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let listen = Listen { address: args.listen, tls, proxies: args.proxy };
+    let listen = args.http.listen();
     let api = ApiServer { nats, name, db, listen, mqtt, health };
     run(async |stop| {
         let ready = |started: &ApiServerStarted| {

@@ -2,36 +2,24 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
+use crate::http::HttpArgs;
 use crate::log::{LogArgs, TracesArgs};
 use crate::mqtt::MqttArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
-use collector::api::{Listen, TlsFiles};
 use collector::daemon::Daemon;
 use collector::gateway::serial::SerialLine;
 use collector::network::OfNetwork;
 use output::Answer;
 use std::io::{IsTerminal, Write};
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::net::SocketAddr;
 
 #[derive(Args)]
 pub(crate) struct CollectArgs {
     #[command(flatten)]
     files: Files,
-    /// Address of the dashboard and the API; other addresses than loopback need TLS and a token
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
-    /// Certificates, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// Private key, PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
-    /// A reverse proxy, by its address: its clients are told apart by X-Forwarded-For; may be
-    /// repeated
-    #[arg(long, value_name = "IP")]
-    proxy: Vec<IpAddr>,
+    #[command(flatten)]
+    http: HttpArgs,
     /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7
     #[arg(long, value_name = "ADDR:PORT[@NETWORK]")]
     udp: Vec<OfNetwork<SocketAddr>>,
@@ -54,12 +42,11 @@ pub(crate) struct CollectArgs {
 
 pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     args.log.start();
-    let _traces = args.traces.begin("collect", args.listen.to_string())?;
-    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
+    let _traces = args.traces.begin("collect", args.http.listen.to_string())?;
     let mqtt = args.mqtt.broker()?;
     let mut service = args.service.config(args.files)?;
     service.udp = args.udp;
-    let listen = Listen { address: args.listen, tls, proxies: args.proxy };
+    let listen = args.http.listen();
     let daemon = Daemon { service, listen, serial: args.serial, forward: args.forward, mqtt };
     daemon.run(|started| {
         // Nobody may be reading.

@@ -5,6 +5,7 @@ mod cluster;
 mod collect;
 mod failure;
 mod files;
+mod http;
 mod log;
 mod meters;
 mod mqtt;

@@ -288,6 +288,18 @@ impl JetStream {
                 context.tell_worker((worker, life), To::Nats, all);
                 None
             }
+            of_consumer => self.answer_of_consumer(context, from, of_consumer),
+        }
+    }
+
+    /// Answers a request about consumers and their packets.
+    fn answer_of_consumer(
+        &mut self,
+        context: &mut Context,
+        from: Option<(usize, u32)>,
+        request: Request,
+    ) -> Option<Answer> {
+        match request {
             Request::ListConsumers => {
                 let all = self.consumers.iter();
                 let all = all.map(|(name, consumer)| (name.clone(), consumer.partition, consumer.floor()));
@@ -336,6 +348,8 @@ impl JetStream {
                 context.after(AGAIN_SOON.as_micros() as Us, Event::JetStream(again));
                 None
             }
+            // Answered above.
+            _ => None,
         }
     }
 

@@ -276,7 +276,7 @@ impl Task {
                     last_heard_ms: heard_ms,
                     revoked_ms: None,
                     public: Some(record.public.to_bytes()),
-                    state,
+                    state: Ok(state),
                 };
                 Some((record, stored))
             });

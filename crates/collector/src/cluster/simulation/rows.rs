@@ -130,7 +130,7 @@ impl Rows {
                         id: self.last_id,
                         meter: new.meter,
                         ticket: new.ticket,
-                        order: new.order,
+                        order: new.order.into(),
                         by: new.by.clone(),
                         created_ms: new.created_ms,
                         state: CommandState::Waiting,
@@ -184,7 +184,7 @@ impl Rows {
         (effects, written)
     }
 
-    /// `store::batch::Kept::report`: a number that is above the last one that is known is new, and
+    /// `store::meaning::batch::MeterCache::report`: a number that is above the last one that is known is new, and
     /// not looked for.
     fn write_report(
         &mut self,

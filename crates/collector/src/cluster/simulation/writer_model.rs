@@ -202,18 +202,22 @@ impl WriterModel {
         }
     }
 
+    fn on_closed(&mut self, io: &mut Io<'_>, connection: Option<Connection>) {
+        let ours = connection.is_none() || connection == self.connection;
+        // While it connects there is none, and the one before is ended.
+        let connects = self.connection.is_none() && connection != self.before;
+        let waits = self.work.is_some() && (ours || connects);
+        if ours {
+            self.connection = None;
+        }
+        if waits {
+            self.lost(io);
+        }
+    }
+
     pub(super) fn hear(&mut self, io: &mut Io<'_>, connection: Option<Connection>, reply: Reply) {
         if let Reply::Closed = reply {
-            let ours = connection.is_none() || connection == self.connection;
-            // While it connects there is none, and the one before is ended.
-            let connects = self.connection.is_none() && connection != self.before;
-            let waits = self.work.is_some() && (ours || connects);
-            if ours {
-                self.connection = None;
-            }
-            if waits {
-                self.lost(io);
-            }
+            self.on_closed(io, connection);
             return;
         }
         if self.work.is_none() || self.connection.is_some() && connection != self.connection {

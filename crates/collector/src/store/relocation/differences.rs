@@ -5,8 +5,8 @@
 //! day its hours; of an hour the rows. Other tables are compared a page of their keys after the
 //! other: those of integers alone by count and sum first, others row by row.
 
-use super::endpoint::{Columns, MigrationEndpoint, Owned, key_of};
-use super::tables::{READINGS, TABLES, Table, list};
+use super::endpoint::MigrationEndpoint;
+use crate::store::meaning::tables::{Columns, Owned, READINGS, TABLES, Table, key_of, list};
 use crate::store::sql::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,50 +1,11 @@
 //! A database that is moved from, or to: whichever engine's.
 
-use super::tables::Table;
-use crate::store::marker::Marker;
-use crate::store::sql::{Cell, Column, Session, SqlError, Value};
-use crate::store::{DatabaseUrl, StoreError, postgres, sqlite};
-
-/// The value of a column.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::store) enum Owned {
-    Null,
-    Int(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-/// A row's columns, in [`Table::columns`]'s order.
-pub(in crate::store) type Columns = Box<[Owned]>;
-
-impl Owned {
-    /// Of a column of integers; 0 where there is none.
-    pub(in crate::store) fn int(&self) -> i64 {
-        if let Owned::Int(value) = self { *value } else { 0 }
-    }
-}
-
-impl Column for Owned {
-    fn of(cell: Cell<'_>) -> Option<Owned> {
-        Some(match cell {
-            Cell::Null => Owned::Null,
-            Cell::Int(value) => Owned::Int(value),
-            Cell::Text(text) => Owned::Text(text.to_owned()),
-            Cell::Bytes(bytes) => Owned::Bytes(bytes.to_vec()),
-        })
-    }
-}
-
-impl<'a> From<&'a Owned> for Value<'a> {
-    fn from(value: &'a Owned) -> Value<'a> {
-        match value {
-            Owned::Null => Value::Null,
-            Owned::Int(value) => Value::Int(*value),
-            Owned::Text(text) => Value::Text(text),
-            Owned::Bytes(bytes) => Value::Bytes(bytes),
-        }
-    }
-}
+use crate::store::engine::postgres;
+use crate::store::engine::sqlite;
+use crate::store::meaning::marker::Marker;
+use crate::store::meaning::tables::{Columns, Table};
+use crate::store::sql::{Session, SqlError};
+use crate::store::{DatabaseUrl, StoreError};
 
 pub(super) enum MigrationEndpoint {
     Sqlite(sqlite::MigrationEndpoint),
@@ -162,15 +123,4 @@ impl MigrationEndpoint {
             MigrationEndpoint::Postgres(side) => side.mark(None),
         }
     }
-}
-
-/// The key's columns of a row.
-pub(in crate::store) fn key_of<'c>(table: &Table, row: &'c Columns) -> &'c [Owned] {
-    &row[..table.key.len()]
-}
-
-/// `"a" = $1 AND "b" = $2`
-pub(in crate::store) fn is_key(table: &Table) -> String {
-    let equal = |(place, column): (usize, &&str)| format!("\"{column}\" = ${}", place + 1);
-    table.key.iter().enumerate().map(equal).collect::<Vec<_>>().join(" AND ")
 }

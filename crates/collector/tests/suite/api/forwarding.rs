@@ -1,6 +1,7 @@
 //! A concentrator's figures, while the test plays the other collector.
 
 use super::stand::{LONG, no_limits, parts, until};
+use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::Request;
@@ -25,6 +26,41 @@ fn packet(kind: MessageKind, low: u32) -> Vec<u8> {
     packets(0x4f, kind, suite, 7, low, &vec![low as u8; message_bytes(kind, suite)]).remove(0)
 }
 
+struct Figures {
+    router: Router,
+    token: String,
+}
+
+impl Figures {
+    /// All figures of forwarding that are not 0, by the rest of their names.
+    async fn read(&self) -> BTreeMap<String, u64> {
+        let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4)));
+        let request = Request::get("/api/v1/metrics")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {}", self.token))
+            .extension(peer);
+        let request = request.body(Body::empty()).expect("a request");
+        let answer = self.router.clone().oneshot(request).await.expect("never fails");
+        assert_eq!(answer.status(), 200);
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.expect("a body");
+        let text = String::from_utf8(bytes.to_vec()).expect("text");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("wattseal_forward_")?.split_once(' '));
+        let figures = lines.map(|(name, value)| (name.to_owned(), value.parse::<u64>().expect("a number")));
+        figures.filter(|(_, value)| *value > 0).collect()
+    }
+
+    async fn become_those(&self, expected: &[(&str, u64)]) {
+        let expected: BTreeMap<String, u64> =
+            expected.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut last = BTreeMap::new();
+        let same = until(async || {
+            last = self.read().await;
+            (last == expected).then_some(())
+        });
+        assert!(tokio::time::timeout(LONG / 2, same).await.is_ok(), "{expected:?}, not {last:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_concentrator_counts_what_waits_and_what_went() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -47,40 +83,12 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     let (_stop, stopping) = watch::channel(false);
     let parts = Parts { forward: Some(forwarder.counts().clone()), ..parts(&running, no_limits()) };
     let router = on_loopback(parts, stopping);
-    // All figures of forwarding that are not 0, by what is behind `wattseal_forward_`.
-    let figures = async || {
-        let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4)));
-        let request = Request::get("/api/v1/metrics")
-            .header("host", "localhost")
-            .header("authorization", format!("Bearer {}", secret.expose()))
-            .extension(peer);
-        let answer = router
-            .clone()
-            .oneshot(request.body(Body::empty()).expect("a request"))
-            .await
-            .expect("never fails");
-        assert_eq!(answer.status(), 200);
-        let bytes = to_bytes(answer.into_body(), 1 << 20).await.expect("a body");
-        let text = String::from_utf8(bytes.to_vec()).expect("text");
-        let lines = text.lines().filter_map(|line| line.strip_prefix("wattseal_forward_")?.split_once(' '));
-        let figures = lines.map(|(name, value)| (name.to_owned(), value.parse::<u64>().expect("a number")));
-        figures.filter(|(_, value)| *value > 0).collect::<BTreeMap<_, _>>()
-    };
-    let become_those = async |expected: &[(&str, u64)]| {
-        let expected: BTreeMap<String, u64> =
-            expected.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let mut last = BTreeMap::new();
-        let same = until(async || {
-            last = figures().await;
-            (last == expected).then_some(())
-        });
-        assert!(tokio::time::timeout(LONG / 2, same).await.is_ok(), "{expected:?}, not {last:?}");
-    };
+    let of = Figures { router, token: secret.expose().to_owned() };
     let hear = async |bytes: Vec<u8>| {
         let route = Route { gateway: GatewayId::of(0), peer: None };
         unknown_meters.send(HeardPacket { route, bytes, rssi_dbm: None }).await.expect("it listens");
     };
-    become_those(&[]).await;
+    of.become_those(&[]).await;
 
     // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of
     // these.
@@ -92,7 +100,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     let mut buffer = [0; 100];
     let (_, near) = far.recv_from(&mut buffer).await.expect("the first report");
     // They go again after a second, which is not waited for.
-    become_those(&[
+    of.become_those(&[
         ("waiting", 2),
         ("unknown_meters", 2),
         ("reports_total", 2),
@@ -113,7 +121,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         far.send_to(&datagram(bytes, None).expect("it fits"), near).await.expect("sent");
     }
     let figures_now =
-        until(async || Some(figures().await).filter(|figures| figures.get("refused_total") == Some(&4)))
+        until(async || Some(of.read().await).filter(|figures| figures.get("refused_total") == Some(&4)))
             .await;
     let expected = [
         ("up", 1),
@@ -127,11 +135,11 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     }
     assert_eq!(figures_now.get("unknown_meters"), None, "its meter is known now: {figures_now:?}");
     hear(packet(MessageKind::Answer, 7)).await;
-    until(async || (figures().await.get("answers_total") == Some(&1)).then_some(())).await;
+    until(async || (of.read().await.get("answers_total") == Some(&1)).then_some(())).await;
 
     // Nobody listens there any more.
     drop(far);
-    until(async || (!figures().await.contains_key("up")).then_some(())).await;
+    until(async || (!of.read().await.contains_key("up")).then_some(())).await;
     drop(forwarder);
     running.stop().await.expect("it stops");
 }

@@ -153,6 +153,47 @@ impl Stand {
     }
 }
 
+/// Reads all that is shown, as the user of PostgreSQL that is an api's.
+fn check_reads(of_api: &Asked<'_>, meter: u16) {
+    let of_first = format!("/meters/{}/readings", meter);
+    for resolution in ["raw", "quarter", "hour", "day"] {
+        of_api.get(&format!("{of_first}?resolution={resolution}"));
+    }
+    for resolution in ["quarter", "hour", "day", "week", "month"] {
+        of_api.get(&format!("/consumption?network=all&resolution={resolution}"));
+    }
+    for path in [
+        "/meters?network=all",
+        "/alerts?network=all",
+        "/updates?network=all",
+        "/images",
+        "/tokens",
+        "/actions",
+    ] {
+        of_api.get(path);
+    }
+}
+
+/// Administrators' changes go to the database, and to all subscribers.
+fn check_changes(stand: &Stand, [of_api, of_one]: [&Asked<'_>; 2], at_one: &Receiver<Value>, meter: u16) {
+    let (status, _) = of_api.ask("PATCH", &format!("/meters/{meter}"), r#"{"label":"Flat 3"}"#);
+    assert_eq!(status, 200);
+    next(at_one, json!({ "event": "meter", "meter": meter }));
+    assert_eq!(of_one.get(&format!("/meters/{meter}"))["label"], "Flat 3");
+    let (status, made) = of_api.ask("POST", "/tokens", r#"{"name":"hall","role":"viewer"}"#);
+    assert_eq!(status, 201, "{made}");
+    let (status, _) = of_api.ask("DELETE", &format!("/tokens/{}", made["id"]), "");
+    assert_eq!(status, 200);
+    stand.sql(
+        "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail) VALUES (NULL, 1, 1000, 'clock', 'a test')",
+    );
+    let id = stand.sql("SELECT max(id) FROM alerts");
+    let (status, alert) = of_api.ask("POST", &format!("/alerts/{id}/acknowledge"), "");
+    assert_eq!((status, &alert["acknowledged_by"]), (200, &json!("test")), "{alert}");
+    let actions = of_api.get("/actions");
+    assert!(actions.to_string().contains("acknowledged alert"), "{actions}");
+}
+
 #[test]
 fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
     let mut stand = Stand::new();
@@ -197,7 +238,7 @@ fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
         let commands = of_api.get(&format!("/meters/{meter}/commands"));
         assert_eq!((&commands[0]["id"], &commands[0]["state"]), (&given["id"], &json!("done")), "{commands}");
     }
-    // Taken back by one who has no link of it.
+    // Taken back by a worker that has no session of it.
     let meter = stand.name(others);
     let (_, given) = of_api.command(meter);
     let path = format!("/meters/{meter}/commands/{}", given["id"]);
@@ -210,42 +251,8 @@ fn all_meters_are_seen_and_commanded_whichever_worker_has_them() {
     let codes: Vec<Value> = refused.map(|(_, refused)| refused["error"]["code"].clone()).collect();
     assert!(codes.contains(&json!("meter-name-slice")), "{codes:?}");
 
-    // All that is shown is read by the user of PostgreSQL that is an api's.
-    let of_first = format!("/meters/{}/readings", stand.name(0));
-    for resolution in ["raw", "quarter", "hour", "day"] {
-        of_api.get(&format!("{of_first}?resolution={resolution}"));
-    }
-    for resolution in ["quarter", "hour", "day", "week", "month"] {
-        of_api.get(&format!("/consumption?network=all&resolution={resolution}"));
-    }
-    for path in [
-        "/meters?network=all",
-        "/alerts?network=all",
-        "/updates?network=all",
-        "/images",
-        "/tokens",
-        "/actions",
-    ] {
-        of_api.get(path);
-    }
-
-    // Administrators' changes go to the database, and to all subscribers.
-    let (status, _) = of_api.ask("PATCH", &format!("/meters/{meter}"), r#"{"label":"Flat 3"}"#);
-    assert_eq!(status, 200);
-    next(&at_one, json!({ "event": "meter", "meter": meter }));
-    assert_eq!(of_one.get(&format!("/meters/{meter}"))["label"], "Flat 3");
-    let (status, made) = of_api.ask("POST", "/tokens", r#"{"name":"hall","role":"viewer"}"#);
-    assert_eq!(status, 201, "{made}");
-    let (status, _) = of_api.ask("DELETE", &format!("/tokens/{}", made["id"]), "");
-    assert_eq!(status, 200);
-    stand.sql(
-        "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail) VALUES (NULL, 1, 1000, 'clock', 'a test')",
-    );
-    let id = stand.sql("SELECT max(id) FROM alerts");
-    let (status, alert) = of_api.ask("POST", &format!("/alerts/{id}/acknowledge"), "");
-    assert_eq!((status, &alert["acknowledged_by"]), (200, &json!("test")), "{alert}");
-    let actions = of_api.get("/actions");
-    assert!(actions.to_string().contains("acknowledged alert"), "{actions}");
+    check_reads(&of_api, stand.name(0));
+    check_changes(&stand, [&of_api, &of_one], &at_one, meter);
 
     // A process without keys reports no meter without a worker as unheard.
     assert!(!stand.folder.path().join("wattseal.keys").exists(), "the api made a folder of keys");

@@ -5,7 +5,7 @@
 mod meter;
 pub(crate) mod process;
 
-use collector::store::{Reader, ReadingsQuery, Resolution, Rows};
+use collector::store::{Reader, ReadingsQuery, Rows};
 use meter::Meter;
 use process::{Collector, WITHIN, wattseal};
 use std::path::Path;
@@ -30,9 +30,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The powers that are stored of a meter, by time: a meter's n-th reading says n.
 fn stored(db: &Path, meter: u16) -> Vec<i16> {
     let Ok(reader) = Reader::open(db) else { return Vec::new() };
-    let (resolution, limit) = (Resolution::Raw, 1000);
-    let query =
-        ReadingsQuery { meter: meter.into(), from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
+    let query = ReadingsQuery::raw(meter);
     match reader.readings(&query).expect("a page").rows {
         Rows::Raw { power_w, .. } => power_w,
         Rows::Rollup { .. } => panic!("raw was asked for"),

@@ -1,8 +1,21 @@
-//! The link with all behind it: reports, commands, keys, routes, restarts.
+//! Sessions of partitions with all behind them: reports, commands, keys, routes, restarts.
+
+/// Runs each test with keys in files, and with keys in a database.
+macro_rules! on_each_kind {
+    ($($name:ident),* $(,)?) => {
+        mod files {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Files).await })*
+        }
+        mod database {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Database).await })*
+        }
+    };
+}
 
 mod backups;
 mod concentrator;
 mod firmware;
+mod later_version;
 mod networks;
 mod numbers;
 mod renewal;
@@ -14,7 +27,7 @@ use collector::event::{CommandState, Event};
 use collector::meters::RequestError;
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::service::{Config, Running};
-use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
+use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Rows};
 use station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use std::path::Path;
 use std::time::Duration;
@@ -241,9 +254,7 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
 /// The registers of a meter's readings that are in a file, which are their numbers here.
 pub(crate) fn stored(db: &Path, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
     let reader = Reader::open(db).expect("a database");
-    let (resolution, limit) = (Resolution::Raw, 10_000);
-    let query =
-        ReadingsQuery { meter: meter.into(), from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
+    let query = ReadingsQuery::raw(meter);
     let Rows::Raw { mut energy_wh, .. } = reader.readings(&query).expect("readings").rows else {
         panic!("readings were asked for")
     };

@@ -30,7 +30,12 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
 
 /// Has the meter report, and its command come; with the number that it came under. A pending time
 /// is answered, too.
-fn commanded(handle: &MetersHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
+pub(super) fn commanded(
+    handle: &MetersHandle,
+    gateway: &Gateway,
+    meter: &mut SimulatedMeter,
+    wanted: Command,
+) -> u32 {
     let report = meter.report();
     gateway.hear(handle, 1, &report);
     loop {

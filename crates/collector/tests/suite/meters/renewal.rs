@@ -25,17 +25,6 @@ use wire::meter::{
 const METER: u16 = 7;
 const OTHER: u16 = 8;
 
-macro_rules! on_each_kind {
-    ($($name:ident),* $(,)?) => {
-        mod files {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Files).await })*
-        }
-        mod database {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Database).await })*
-        }
-    };
-}
-
 on_each_kind![
     renewed_key_survives_a_restart_at_any_moment,
     wrong_pieces_are_refused_on_both_sides,

@@ -3,20 +3,13 @@
 
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};
 use collector::service::{Config, Running};
-use collector::store::{DatabaseUrl, ReadingsQuery, Resolution, Rows};
+use collector::store::{DatabaseUrl, ReadingsQuery, Rows};
 use std::time::Duration;
 use testkit::postgres::Server;
 use wire::meter::Suite;
 
 fn stored(running: &Running, meter: u16) -> Vec<f64> {
-    let query = ReadingsQuery {
-        meter: meter.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 10_000,
-    };
+    let query = ReadingsQuery::raw(meter);
     let Rows::Raw { energy_wh, .. } = running.reader().readings(&query).expect("readings").rows else {
         panic!("readings were asked for");
     };

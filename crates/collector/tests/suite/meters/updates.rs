@@ -20,17 +20,6 @@ use wire::meter::{Image, ImageRefusal, Setup, Suite};
 
 const METER: u16 = 7;
 
-macro_rules! on_each_kind {
-    ($($name:ident),* $(,)?) => {
-        mod files {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Files).await })*
-        }
-        mod database {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $name() { super::$name(super::Kind::Database).await })*
-        }
-    };
-}
-
 on_each_kind![
     an_update_survives_a_service_that_begins_anew_at_any_moment,
     the_image_for_the_other_slot_is_taken_instead,

@@ -77,15 +77,10 @@ fn fill(store: &mut Store) {
 
 fn fill_rows(store: &mut Store) {
     let now_ms = NEW_YEAR_S * 1000;
-    let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
     let command = |ticket| {
-        Write::Command(NewCommand {
-            meter: 1.into(),
-            ticket,
-            order,
-            by: "Ada ☂".to_owned(),
-            created_ms: now_ms,
-        })
+        let order = QueuedCommand::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+        let by = "Ada ☂".to_owned();
+        Write::Command(NewCommand { meter: 1.into(), ticket, order, by, created_ms: now_ms })
     };
     let outbox = |number_lsb: u8| {
         Write::OutboxPut(NewOutbox {

@@ -4,9 +4,7 @@
 use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, reading, report};
 use super::sums::{Seen, begins, sums};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::store::{
-    ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Resolution, Rows, Store, Write, Written,
-};
+use collector::store::{ConsumptionQuery, Interval, MeterFilter, ReadingsQuery, Rows, Store, Write, Written};
 use jiff::tz::TimeZone;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -87,6 +85,17 @@ pub fn check_all_meters(
     }
 }
 
+/// Most often a time within some quarter-hours of `around_s`, else one of the last 60 days.
+fn draw_time(rng: &mut StdRng, now_s: i64, around_s: i64) -> i64 {
+    match rng.random_range(0..10) {
+        0 => now_s - rng.random_range(0..60 * 86_400),
+        // The last second of a quarter-hour, and the first of the next.
+        1 => (around_s - around_s.rem_euclid(900)) - 1,
+        2 => around_s - around_s.rem_euclid(900),
+        _ => around_s + rng.random_range(-5000..5000),
+    }
+}
+
 /// Meters whose readings come late, in any order, after hours and weeks of silence, and some that
 /// are revoked meanwhile.
 fn all_meters_used_what_their_readings_say(engine: Engine) {
@@ -123,19 +132,10 @@ fn all_meters_used_what_their_readings_say(engine: Engine) {
                     _ => rng.random_range(0..300),
                 };
                 *register_dwh += used_dwh;
-                let at_s = match rng.random_range(0..10) {
-                    0 => now_s - rng.random_range(0..60 * 86_400),
-                    // The last second of a quarter-hour, and the first of the next.
-                    1 => (around_s - around_s.rem_euclid(900)) - 1,
-                    2 => around_s - around_s.rem_euclid(900),
-                    _ => around_s + rng.random_range(-5000..5000),
-                };
+                let at_s = draw_time(&mut rng, now_s, around_s);
                 let power_w = rng.random();
-                seen.get_mut(&meter).expect("one of them").push(Seen {
-                    at_s,
-                    used_dwh: i64::from(used_dwh),
-                    power_w,
-                });
+                let new = Seen { at_s, used_dwh: i64::from(used_dwh), power_w };
+                seen.get_mut(&meter).expect("one of them").push(new);
                 batch.push(Write::Report(report(meter, *n, at_s, measurement(at_s, *register_dwh, power_w))));
             }
             let written = store.commit(batch).expect("there is room");
@@ -267,14 +267,7 @@ fn a_batch_that_was_not_stored_is_in_no_sum() {
 
 /// All of a meter's readings as they are stored.
 fn raw(store: &Store, meter: GlobalMeterId) -> Vec<(i64, i64)> {
-    let query = ReadingsQuery {
-        meter,
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 10_000,
-    };
+    let query = ReadingsQuery::raw(meter);
     let page = store.reader().readings(&query).expect("readings");
     assert_eq!(page.next, None);
     let Rows::Raw { at_s, energy_wh, .. } = page.rows else { panic!("readings were asked for") };

@@ -1,7 +1,7 @@
 //! The files that stand in a database's place, and full disks.
 
 use super::place::{NEW_YEAR_S, TestStore, add, reading};
-use collector::store::{Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write, Written};
+use collector::store::{Options, Reader, ReadingsQuery, Rows, Store, StoreError, Write, Written};
 use std::fs;
 use std::path::Path;
 
@@ -145,14 +145,7 @@ fn a_full_disk_takes_nothing_and_goes_on_when_there_is_room() {
     let written = store.commit(batch(n)).expect("there is room");
     assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })));
     for meter in 1..=10 {
-        let query = ReadingsQuery {
-            meter: meter.into(),
-            from_s: 0,
-            to_s: i64::MAX,
-            resolution: Resolution::Raw,
-            after: None,
-            limit: 10_000,
-        };
+        let query = ReadingsQuery::raw(meter);
         let Rows::Raw { energy_wh, .. } = store.reader().readings(&query).expect("readings").rows else {
             panic!("readings were asked for");
         };

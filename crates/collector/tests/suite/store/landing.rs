@@ -3,7 +3,7 @@
 
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, report};
 use collector::network::{GlobalMeterId, NetworkId};
-use collector::store::{ReadingsQuery, Resolution, Rows, Store, Write, Written};
+use collector::store::{ReadingsQuery, Rows, Store, Write, Written};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -13,14 +13,7 @@ fn stored(store: &Store, meter: GlobalMeterId, page: usize) -> Vec<(i64, u32)> {
     let mut found = Vec::new();
     let mut after = None;
     loop {
-        let query = ReadingsQuery {
-            meter,
-            from_s: 0,
-            to_s: i64::MAX,
-            resolution: Resolution::Raw,
-            after,
-            limit: page,
-        };
+        let query = ReadingsQuery { after, limit: page, ..ReadingsQuery::raw(meter) };
         let shown = store.reader().readings(&query).expect("readings");
         let Rows::Raw { at_s, energy_wh, .. } = shown.rows else { panic!("readings were asked for") };
         found.extend(at_s.into_iter().zip(energy_wh.iter().map(|wh| (wh * 10.0).round() as u32)));

@@ -2,8 +2,8 @@
 
 use collector::network::GlobalMeterId;
 use collector::store::{
-    DatabaseUrl, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows,
-    Store, StoreError, Write, Written,
+    DatabaseUrl, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Rows, Store,
+    StoreError, Write, Written,
 };
 use jiff::tz::TimeZone;
 use rand::SeedableRng;
@@ -176,8 +176,7 @@ pub fn all_readings(reader: &Reader, meter: impl Into<GlobalMeterId>) -> Vec<u32
     let mut found = Vec::new();
     let mut after = None;
     loop {
-        let (resolution, limit) = (Resolution::Raw, 10_000);
-        let query = ReadingsQuery { meter, from_s: 0, to_s: i64::MAX, resolution, after, limit };
+        let query = ReadingsQuery { after, ..ReadingsQuery::raw(meter) };
         let page = reader.readings(&query).expect("readings");
         let Rows::Raw { energy_wh, .. } = page.rows else { panic!("readings were asked for") };
         found.extend(energy_wh.iter().map(|wh| (wh * 10.0).round() as u32));

@@ -12,14 +12,7 @@ use wire::meter::Suite;
 on_each_engine!(a_reading_is_stored_once_and_shown, new_keys_begin_anew_and_old_ones_are_over,);
 
 fn raw(meter: u16) -> ReadingsQuery {
-    ReadingsQuery {
-        meter: meter.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 10_000,
-    }
+    ReadingsQuery::raw(meter)
 }
 
 fn a_reading_is_stored_once_and_shown(engine: Engine) {

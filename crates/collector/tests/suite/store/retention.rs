@@ -21,14 +21,7 @@ fn old_readings_go_and_their_sums_stay(engine: Engine) {
     let mut store = place.open_with(&options);
     let now_ms = (NEW_YEAR_S + 40_000 * 3600) * 1000;
     while store.upkeep(now_ms).expect("there is room") {}
-    let query = ReadingsQuery {
-        meter: 1.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 1,
-    };
+    let query = ReadingsQuery { limit: 1, ..ReadingsQuery::raw(1) };
     let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
         panic!("readings were asked for");
     };
@@ -61,14 +54,7 @@ fn a_clock_that_is_ahead_takes_nothing_away(engine: Engine) {
     for days in [20, 10 * 365] {
         while store.upkeep(NEW_YEAR_S * 1000 + days * 86_400_000).expect("there is room") {}
     }
-    let query = ReadingsQuery {
-        meter: 1.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 1,
-    };
+    let query = ReadingsQuery { limit: 1, ..ReadingsQuery::raw(1) };
     let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
         panic!("readings were asked for");
     };

@@ -6,7 +6,7 @@ use collector::event::CommandState;
 use collector::network::GlobalMeterId;
 use collector::store::{
     AlertFilter, CommandProgress, METER_OUTBOX_MAX, MeterFilter, NewAction, NewAlert, NewCommand, NewOutbox,
-    NewToken, Role, Write, Written,
+    NewToken, RecordedCommand, Role, Write, Written,
 };
 use wire::meter::{Alert, Answer, Cause, Command, CommandResult, Content, MessageKind, QueuedCommand, Suite};
 
@@ -15,6 +15,7 @@ on_each_engine!(
     a_first_start_is_information_and_others_are_open,
     a_command_goes_its_way_and_ends_once,
     possibly_given_command_is_withdrawn_in_place,
+    command_of_a_later_version_is_listed_and_ended_by_its_name,
     tokens_and_actions_are_kept_without_secrets,
     forward_queue_is_bounded_and_without_duplicates,
 );
@@ -84,7 +85,8 @@ fn a_command_goes_its_way_and_ends_once(engine: Engine) {
     let new = NewCommand { meter: 1.into(), ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
     let written = store.commit(vec![Write::Command(new)]).expect("there is room");
     let Written::Command(given) = &written[0] else { panic!("{written:?}") };
-    assert_eq!((given.state, given.order, given.ticket), (CommandState::Waiting, order, 5));
+    assert_eq!((given.state, given.ticket), (CommandState::Waiting, 5));
+    assert_eq!(given.order, order.into());
     let id = given.id;
     let answer = Answer { m: 3, outcome: CommandResult::Done, body: [7; 11] };
     let step = |state, attempts, seconds: i64, answer| {
@@ -129,6 +131,38 @@ fn possibly_given_command_is_withdrawn_in_place(engine: Engine) {
     assert_eq!(written[1..], [Written::Unknown, Written::Unknown]);
     let open = store.reader().open_commands().expect("commands");
     assert_eq!(open.iter().map(|command| command.id).collect::<Vec<_>>(), [2, 3]);
+}
+
+/// Another version wrote the order and the answer, and all else of the batch is stored.
+fn command_of_a_later_version_is_listed_and_ended_by_its_name(engine: Engine) {
+    let place = engine.place();
+    let mut store = place.open();
+    add(&mut store, [1]);
+    let give = |ticket| {
+        let (order, by) = (QueuedCommand::TimeNow, "Ada".to_owned());
+        Write::Command(NewCommand { meter: 1.into(), ticket, order, by, created_ms: NOW_MS })
+    };
+    store.commit((1..=4).map(give).collect()).expect("there is room");
+    let later = [
+        (1, r#"{"command":{"configure":{"interval_s":60,"suite":"aes128-gcm","jitter_s":5}}}"#, "configure"),
+        (2, r#"{"command":"explode"}"#, "explode"),
+        (3, r#""look-at-moon""#, "look-at-moon"),
+        (4, "[", "unknown"),
+    ];
+    for (id, order, _) in later {
+        place.change(&format!("UPDATE commands SET \"order\" = '{order}' WHERE id = {id}"));
+    }
+    let (state, attempts, at_ms) = (CommandState::Withdrawn, 0, NOW_MS + 1000);
+    let end = |id| Write::CommandProgress(CommandProgress { id, state, attempts, at_ms, answer: None });
+    let written = store.commit((1..=4).map(end).collect()).expect("there is room");
+    place.change("UPDATE commands SET answer = '{\"later\":1}' WHERE id = 2");
+    for ((id, _, name), written) in later.into_iter().zip(&written) {
+        let Written::Command(ended) = written else { panic!("{written:?}") };
+        assert_eq!((ended.id, ended.state), (id, state));
+        assert_eq!(ended.order, RecordedCommand::Later(name.to_owned()));
+    }
+    assert_eq!(store.reader().commands(1.into(), 0).expect("commands").len(), 4);
+    assert_eq!(store.reader().command(2).expect("commands").expect("there is one").answer, None);
 }
 
 fn tokens_and_actions_are_kept_without_secrets(engine: Engine) {

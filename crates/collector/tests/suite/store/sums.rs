@@ -282,14 +282,7 @@ fn readings_that_were_sorted_in_are_the_same(engine: Engine) {
         let mut after = None;
         let mut last = None;
         loop {
-            let query = ReadingsQuery {
-                meter: (meter + 1).into(),
-                from_s: 0,
-                to_s: i64::MAX,
-                resolution: Resolution::Raw,
-                after,
-                limit: 999,
-            };
+            let query = ReadingsQuery { after, limit: 999, ..ReadingsQuery::raw(meter + 1) };
             let page = store.reader().readings(&query).expect("readings");
             let Rows::Raw { at_s, .. } = page.rows else { panic!("readings were asked for") };
             assert!(at_s.is_sorted() && (last.is_none() || last <= at_s.first().copied()));

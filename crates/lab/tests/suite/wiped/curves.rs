@@ -17,11 +17,74 @@ fn private_key(curve: Curve, rng: &mut StdRng) -> Vec<u8> {
     curve.generate(&mut Drbg::new(&random(SEED_BYTES, rng)))
 }
 
+const GOOD: &str = "a good key";
+
+/// RFC 8032 section 5.1.5.
+fn ed25519(operation: &str, message: Vec<u8>, secrets: &mut Secrets, rng: &mut StdRng) -> Case {
+    let seed = random(32, rng);
+    let order = (BigUint::from(1u8) << 252) + 27_742_317_777_372_353_535_851_937_790_883_648_493_u128;
+    let scalar = |secrets: &mut Secrets, name: &str, bytes: &[u8]| {
+        let number = BigUint::from_bytes_le(bytes) % &order;
+        secrets.bytes(name, bytes);
+        secrets.number(name, &number, &order, 256);
+        secrets.bytes(&format!("L + {name}"), &(number + &order).to_bytes_be());
+    };
+    let mut hash = Sha512::digest(&seed).to_vec();
+    hash[0] &= 248;
+    hash[31] = hash[31] & 127 | 64;
+    secrets.bytes("the seed", &seed);
+    secrets.bytes("the prefix", &hash[32..]);
+    scalar(secrets, "the private scalar", &hash[..32]);
+    if operation == "ed25519-keygen" {
+        ed25519::keygen_case(&seed).expect(GOOD)
+    } else {
+        scalar(secrets, "the nonce", &Sha512::digest([&hash[32..], &message].concat()));
+        ed25519::signing_case(&seed, message).expect(GOOD)
+    }
+}
+
+/// ECIES, with a signature or a tag.
+fn sealing(
+    operation: &str,
+    (message, seed): (Vec<u8>, Vec<u8>),
+    secrets: &mut Secrets,
+    rng: &mut StdRng,
+) -> Case {
+    let p256 = Curve::P256;
+    let (name, compress) =
+        operation.strip_suffix("-compressed").map_or((operation, false), |name| (name, true));
+    let (recipient, sender) = (private_key(p256, rng), private_key(p256, rng));
+    let (to, from) = (p256.public(&recipient).expect(GOOD), p256.public(&sender).expect(GOOD));
+    let signed = name.contains("ecdsa");
+    let end = if signed { Seal::Signature(&sender) } else { Seal::Mac };
+    let info = if signed { random(16, rng) } else { Vec::new() };
+    let sealed = seal(&seed, &to, compress, end, &info, &message).expect(GOOD);
+    let packet = sealed.packet.clone();
+    let (key, input, output) = if name.ends_with("open") {
+        secrets.scalar("the private key", &recipient, p256);
+        secrets.opened(&sealed);
+        (if signed { [recipient, from].concat() } else { recipient.clone() }, packet, message)
+    } else {
+        secrets.generator(&seed, 40);
+        secrets.sealed(&sealed);
+        if signed {
+            secrets.signature(p256, &sender, &sealed.signed);
+        }
+        let sender = if signed { sender.clone() } else { Vec::new() };
+        ([to, sender, seed].concat(), message, packet)
+    };
+    Case {
+        inputs: vec![("key", key), ("aad", info), ("message", input)],
+        outputs: vec![("output", output)],
+        result: Some(0),
+        ..Case::default()
+    }
+}
+
 /// A run of an operation, and what must be gone afterwards.
 pub fn run(operation: &str, rng: &mut StdRng) -> Run {
     let mut secrets = Secrets::default();
     let (message, seed) = (random(16, rng), random(SEED_BYTES, rng));
-    let good = "a good key";
     let p256 = Curve::P256;
     let case = match operation {
         "drbg-generate" => {
@@ -39,56 +102,34 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
             let curve = Curve::named(operation.split('-').next().expect("a name")).expect("a curve");
             secrets.generator(&seed, curve.private_bytes() + 8);
             secrets.scalar("the private key", &curve.generate(&mut Drbg::new(&seed)), curve);
-            generation_case(curve, &seed).expect(good)
+            generation_case(curve, &seed).expect(GOOD)
         }
         "p256-ecdh" | "secp160r1-ecdh" => {
             let curve = Curve::named(operation.split('-').next().expect("a name")).expect("a curve");
             let (private, peer) = (private_key(curve, rng), private_key(curve, rng));
-            let public = curve.public(&peer).expect(good);
+            let public = curve.public(&peer).expect(GOOD);
             secrets.scalar("the private key", &private, curve);
-            secrets.shared(&curve.shared(&private, &public).expect(good));
-            agreement_case(curve, &private, &public).expect(good)
+            secrets.shared(&curve.shared(&private, &public).expect(GOOD));
+            agreement_case(curve, &private, &public).expect(GOOD)
         }
         "x25519-ecdh" => {
             let (private, peer) = (random(32, rng), random(32, rng));
-            let case = x25519_case(&private, &peer).expect(good);
+            let case = x25519_case(&private, &peer).expect(GOOD);
             secrets.bytes("the private key", &private[1..31]);
             secrets.bytes("what is shared", &case.outputs[0].1);
             case
         }
-        "ed25519-keygen" | "ed25519-sign" => {
-            let seed = random(32, rng);
-            let order = (BigUint::from(1u8) << 252) + 27_742_317_777_372_353_535_851_937_790_883_648_493_u128;
-            let scalar = |secrets: &mut Secrets, name: &str, bytes: &[u8]| {
-                let number = BigUint::from_bytes_le(bytes) % &order;
-                secrets.bytes(name, bytes);
-                secrets.number(name, &number, &order, 256);
-                secrets.bytes(&format!("L + {name}"), &(number + &order).to_bytes_be());
-            };
-            // RFC 8032 section 5.1.5.
-            let mut hash = Sha512::digest(&seed).to_vec();
-            hash[0] &= 248;
-            hash[31] = hash[31] & 127 | 64;
-            secrets.bytes("the seed", &seed);
-            secrets.bytes("the prefix", &hash[32..]);
-            scalar(&mut secrets, "the private scalar", &hash[..32]);
-            if operation == "ed25519-keygen" {
-                ed25519::keygen_case(&seed).expect(good)
-            } else {
-                scalar(&mut secrets, "the nonce", &Sha512::digest([&hash[32..], &message].concat()));
-                ed25519::signing_case(&seed, message).expect(good)
-            }
-        }
+        "ed25519-keygen" | "ed25519-sign" => ed25519(operation, message, &mut secrets, rng),
         "ecdsa-p256-sign" | "ecdsa-secp160r1-sign" => {
             let curve = Curve::named(operation.split('-').nth(1).expect("a name")).expect("a curve");
             let private = private_key(curve, rng);
             secrets.signature(curve, &private, &message);
-            signing_case(curve, &private, message).expect(good)
+            signing_case(curve, &private, message).expect(GOOD)
         }
         "ecdh-aes128-encrypt" | "ecdh-aes128-encrypt-raw" => {
             let (private, peer) = (private_key(p256, rng), private_key(p256, rng));
-            let public = p256.public(&peer).expect(good);
-            let shared = p256.shared(&private, &public).expect(good);
+            let public = p256.public(&peer).expect(GOOD);
+            let shared = p256.shared(&private, &public).expect(GOOD);
             let key =
                 if operation.ends_with("-raw") { shared[..16].to_vec() } else { x963_kdf(&shared, &[], 16) };
             secrets.scalar("the private key", &private, p256);
@@ -102,36 +143,7 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
                 ..Case::default()
             }
         }
-        _ => {
-            let (name, compress) =
-                operation.strip_suffix("-compressed").map_or((operation, false), |name| (name, true));
-            let (recipient, sender) = (private_key(p256, rng), private_key(p256, rng));
-            let (to, from) = (p256.public(&recipient).expect(good), p256.public(&sender).expect(good));
-            let signed = name.contains("ecdsa");
-            let end = if signed { Seal::Signature(&sender) } else { Seal::Mac };
-            let info = if signed { random(16, rng) } else { Vec::new() };
-            let sealed = seal(&seed, &to, compress, end, &info, &message).expect(good);
-            let packet = sealed.packet.clone();
-            let (key, input, output) = if name.ends_with("open") {
-                secrets.scalar("the private key", &recipient, p256);
-                secrets.opened(&sealed);
-                (if signed { [recipient, from].concat() } else { recipient.clone() }, packet, message)
-            } else {
-                secrets.generator(&seed, 40);
-                secrets.sealed(&sealed);
-                if signed {
-                    secrets.signature(p256, &sender, &sealed.signed);
-                }
-                let sender = if signed { sender.clone() } else { Vec::new() };
-                ([to, sender, seed].concat(), message, packet)
-            };
-            Case {
-                inputs: vec![("key", key), ("aad", info), ("message", input)],
-                outputs: vec![("output", output)],
-                result: Some(0),
-                ..Case::default()
-            }
-        }
+        _ => sealing(operation, (message, seed), &mut secrets, rng),
     };
     (case, secrets)
 }

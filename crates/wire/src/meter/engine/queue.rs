@@ -1,7 +1,9 @@
 //! The commands that wait for a meter, and the one under way, as they are stored.
 
 use crate::meter::{Address, Command, Suite};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::VecDeque;
 
 /// A command before it has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,9 +100,75 @@ impl UnderWay {
     }
 }
 
+/// Something stored, which a later version may have written.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stored<T> {
+    Known(T),
+    Later(IgnoredAny),
+}
+
+impl<T> Stored<T> {
+    fn known(self) -> Option<T> {
+        match self {
+            Stored::Known(known) => Some(known),
+            Stored::Later(_) => None,
+        }
+    }
+}
+
+/// Reads the commands that wait, without those of a later version.
+pub(super) fn read_waiting<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<VecDeque<Waiting>, D::Error> {
+    let stored = Vec::<Stored<Waiting>>::deserialize(deserializer)?;
+    Ok(stored.into_iter().filter_map(Stored::known).collect())
+}
+
+/// Reads the command under way; one of a later version is none.
+pub(super) fn read_under_way<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<UnderWay>, D::Error> {
+    Ok(Option::<Stored<UnderWay>>::deserialize(deserializer)?.and_then(Stored::known))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meter::MeterState;
+    use serde_json::{Value, json};
+
+    /// A newer collector wrote the state, and this one goes on with it.
+    #[test]
+    fn state_with_commands_of_a_later_version_is_read_without_them() {
+        let configure = json!({ "command": { "configure": { "interval_s": 10, "suite": "aes128-gcm" } } });
+        let with_field =
+            json!({ "command": { "configure": { "interval_s": 10, "suite": "aes128-gcm", "jitter_s": 1 } } });
+        let with_suite = json!({ "command": { "configure": { "interval_s": 10, "suite": "aes512-gcm" } } });
+        let state = |under_way: Value| {
+            json!({
+                "meter": 7, "revision": 3, "last_n": 9, "next_m": 5, "next_ticket": 8, "suites": ["aes128-gcm"],
+                "settled_n": null, "places": [], "time_set_n": 0,
+                "waiting": [
+                    { "ticket": 4, "order": with_field },
+                    { "ticket": 5, "order": configure },
+                    { "ticket": 6, "order": { "command": "explode" } },
+                    { "ticket": 7, "order": with_suite },
+                ],
+                "under_way": under_way,
+            })
+        };
+        let read =
+            |under_way: Value| serde_json::from_value::<MeterState>(state(under_way)).expect("a state");
+        let under_way = |order: &Value| json!({ "ticket": 3, "order": order, "m": 4, "brought": false });
+        for later in [&with_field, &with_suite] {
+            let state = read(under_way(later));
+            assert_eq!(state.waiting.iter().map(|waiting| waiting.ticket).collect::<Vec<_>>(), [5]);
+            assert_eq!((state.under_way, state.next_m()), (None, 5));
+        }
+        assert_eq!(read(under_way(&configure)).under_way.expect("known").ticket, 3);
+        assert_eq!(read(Value::Null).under_way, None);
+    }
 
     #[test]
     fn renamed_command_keeps_its_stored_name() {

@@ -3,7 +3,7 @@
 //!
 //! docs/reference/protocol.md, "What the collector knows of suite and address".
 
-use super::queue::{UnderWay, Waiting};
+use super::queue::{UnderWay, Waiting, read_under_way, read_waiting};
 use super::update_state::Update;
 use crate::meter::{Address, MessageKind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,9 @@ pub struct MeterState {
     /// The image for the meter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) update: Option<Update>,
+    #[serde(deserialize_with = "read_waiting")]
     pub(super) waiting: VecDeque<Waiting>,
+    #[serde(default, deserialize_with = "read_under_way")]
     pub(super) under_way: Option<UnderWay>,
 }
 

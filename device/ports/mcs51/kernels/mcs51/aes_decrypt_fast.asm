@@ -110,26 +110,7 @@ loaded:
 	lcall	ws_aes_decrypt_add
 round:
 	mov	dptr,#_ws_secret_table_aes_inverse_sbox
-	sub	s+0
-	sub	s+4
-	sub	s+8
-	sub	s+12
-	mov	a,s+1
-	turn	s+5
-	turn	s+9
-	turn	s+13
-	put	s+1
-	mov	a,s+2
-	turn	s+10
-	put	s+2
-	mov	a,s+6
-	turn	s+14
-	put	s+6
-	mov	a,s+3
-	turn	s+15
-	turn	s+11
-	turn	s+7
-	put	s+3
+	inverse_substitute_and_shift
 	lcall	ws_aes_decrypt_add
 	djnz	r4,mix
 
@@ -215,14 +196,5 @@ slow:
 
 ; DPTR, B = the pointer in external RAM at DPTR.
 ws_aes_decrypt_pointer::
-	movx	a,@dptr
-	mov	r1,a
-	inc	dptr
-	movx	a,@dptr
-	mov	r2,a
-	inc	dptr
-	movx	a,@dptr
-	mov	b,a
-	mov	dpl,r1
-	mov	dph,r2
+	load_pointer
 	ret

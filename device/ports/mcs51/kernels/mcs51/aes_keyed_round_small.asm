@@ -31,25 +31,7 @@ T	=	0x05
 .endm
 
 ws_aes_keyed_round::
-	turn	s+3
-	turn	s+7
-	turn	s+11
-	put	s+15
-	mov	a,s+2
-	turn	s+10
-	put	s+2
-	mov	a,s+6
-	turn	s+14
-	put	s+6
-	sub	s+0
-	sub	s+4
-	sub	s+8
-	sub	s+12
-	mov	a,s+13
-	turn	s+9
-	turn	s+5
-	turn	s+1
-	put	s+13
+	substitute_and_shift
 	djnz	r6,mix
 	clr	a
 	mov	r2,a
