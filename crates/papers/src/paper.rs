@@ -124,6 +124,9 @@ pub struct Drawing {
     /// The columns that are drawn; all where empty.
     #[serde(default)]
     pub columns: Vec<String>,
+    /// The five columns that make a box: least, lower quartile, median, upper quartile, greatest.
+    #[serde(default)]
+    pub boxes: Option<[String; 5]>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -67,7 +67,11 @@ impl Policy {
     pub fn name(&self) -> String {
         match self {
             Policy::Fixed(Configuration { scheme, clock_hz, supply_v, .. }) => {
-                format!("{}, {} MHz, {supply_v} V", scheme.signing(), *clock_hz as f64 / 1e6)
+                let scheme = match scheme {
+                    SchemeName::P256 => "P-256",
+                    SchemeName::Secp160r1 => "secp160r1",
+                };
+                format!("{scheme}, {} MHz, {supply_v} V", *clock_hz as f64 / 1e6)
             }
             Policy::Configured(_) => "configures itself".into(),
         }
@@ -144,6 +148,6 @@ mod tests {
         let stored =
             |usable_j| Stored { voltage_v: 3.0, usable_j, rate_w: -1.0, highest_v: 5.0, overhead_j: 0.1 };
         assert!(policy.choose(&stored(6.1)).is_some() && policy.choose(&stored(6.0)).is_none());
-        assert_eq!(policy.name(), "ecdsa-p256-sign, 8 MHz, 2.2 V");
+        assert_eq!(policy.name(), "P-256, 8 MHz, 2.2 V");
     }
 }

@@ -16,8 +16,7 @@ pub fn report(title: &str, outcomes: &[PolicyOutcome], format: Format) -> Result
 }
 
 fn text(title: &str, outcomes: &[PolicyOutcome]) -> String {
-    let header =
-        ["node", "128 bits", "80 bits", "refused", "no power", "latency", "of the store", "at the rail"];
+    let header = ["node", "128 bits", "80 bits", "missed", "latency", "of store", "at rail"];
     let mut rows = table(&header, 1);
     let count = |number: u64| grouped(i64::try_from(number).unwrap_or(i64::MAX));
     let optional = |value: Option<f64>, unit: &str| value.map_or("–".into(), |value| scaled(value, unit));
@@ -26,15 +25,14 @@ fn text(title: &str, outcomes: &[PolicyOutcome]) -> String {
             outcome.policy.clone(),
             count(outcome.signed_128_bits),
             count(outcome.signed_80_bits),
-            count(outcome.refused),
-            count(outcome.without_power),
+            count(outcome.refused + outcome.without_power),
             optional(outcome.mean_latency_s, "s"),
             optional(outcome.stored_j_per_signature, "J"),
             optional(outcome.rail_j_per_signature, "J"),
         ]);
     }
     let first = outcomes.first().map_or(String::new(), |outcome| {
-        format!("  {} days, {} signatures due", outcome.days, count(outcome.due))
+        format!("\n{} days, {} signatures due", outcome.days, count(outcome.due))
     });
     format!("{title}{first}\n{rows}\n")
 }

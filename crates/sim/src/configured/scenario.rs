@@ -73,13 +73,13 @@ impl ConfiguredScenario {
     pub fn check(&self) -> Result<(), String> {
         let Choice { schemes, clocks_hz, supplies_v, horizon_s, full } = &self.choice;
         let problems = [
-            (!(self.days > 0.0 && self.days <= 366.0), "days must be above 0 and at most 366"),
+            (self.days <= 0.0 || !(..=366.0).contains(&self.days), "days must be above 0 and at most 366"),
             (!(1..=365).contains(&self.start_day), "start_day must be 1 to 365"),
             (schemes.is_empty(), "choice.schemes needs at least one scheme"),
             (clocks_hz.is_empty(), "choice.clocks_hz needs at least one clock"),
             (supplies_v.is_empty(), "choice.supplies_v needs at least one voltage"),
-            (!(*horizon_s >= 60.0), "choice.horizon_s must be at least 60"),
-            (!(*full > 0.0 && *full <= 1.0), "choice.full must be above 0 and at most 1"),
+            (!(60.0..=1e9).contains(horizon_s), "choice.horizon_s must be 60 to 1e9"),
+            (*full <= 0.0 || !(..=1.0).contains(full), "choice.full must be above 0 and at most 1"),
         ];
         match problems.iter().find(|(is_wrong, _)| *is_wrong) {
             Some((_, problem)) => Err((*problem).to_owned()),

@@ -57,7 +57,7 @@ pub(super) fn open(suite: Suite) -> Result<NativeTimes, LabError> {
                 suite.name()
             )));
         };
-        collector.confirm_report(METER, n);
+        collector.confirm_report(METER, n).map_err(|error| failed(format!("{error:?}")))?;
         if n > WARM_UP {
             times_s.push(time_s);
         }

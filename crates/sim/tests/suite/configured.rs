@@ -29,7 +29,7 @@ fn node_that_configures_itself_signs_more_than_p256_and_stronger_than_secp160r1(
         outcomes.iter().find(is_named).unwrap_or_else(|| panic!("{words:?} in {outcomes:?}"))
     };
     let configured = named(&["configures itself"]);
-    for strong in [named(&["p256", "8 MHz"]), named(&["p256", "25 MHz"])] {
+    for strong in [named(&["P-256", "8 MHz"]), named(&["P-256", "25 MHz"])] {
         assert!(signed(configured) >= signed(strong) && strong.signed_80_bits == 0, "{outcomes:?}");
     }
     let weak = named(&["secp160r1", "8 MHz"]);
