@@ -1,5 +1,5 @@
-//! Boxes of a box plot: from quartile to quartile with the median, and whiskers to the least and the
-//! greatest.
+//! Boxes of a box plot: from quartile to quartile with the median, and whiskers to the least and
+//! the greatest.
 
 use super::{Area, COLOURS, Drawn};
 use plotters::prelude::*;
@@ -19,7 +19,8 @@ pub(super) fn sample((x, y): (i32, i32)) -> [Option<(i32, i32)>; POINTS] {
 pub(super) fn draw(area: &Area, index: usize, points: &[Option<(i32, i32)>]) -> Drawn {
     let style = COLOURS[index % COLOURS.len()].stroke_width(2);
     for group in points.chunks_exact(POINTS) {
-        let [Some((x, least)), Some((_, lower)), Some((_, median)), Some((_, upper)), Some((_, most))] = *group
+        let [Some((x, least)), Some((_, lower)), Some((_, median)), Some((_, upper)), Some((_, most))] =
+            *group
         else {
             continue;
         };

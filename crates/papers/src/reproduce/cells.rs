@@ -35,32 +35,11 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         .filter(|note| !note.is_empty())
         .cloned()
         .collect();
-    let of = |over| match Figures::of(paper, line, column, over, all)? {
-        Some(figures) => figures.figure(),
-        None => Ok(None),
-    };
-    let figure = match &line.delivery {
-        _ if is_empty => Ok(None),
-        Some(_) => Ok(match column.what {
-            Some(what) if what.is_native() => deliveries::native_figure(&all.native, line, what),
-            what => deliveries::figure(&all.delivered, line, what),
-        }),
-        None => of(None).and_then(|figure| match &line.over {
-            None => Ok(figure),
-            Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
-        }),
-    };
-    let figure = figure.unwrap_or_else(|why_not| {
+    let figure = figure_of(paper, line, column, all).unwrap_or_else(|why_not| {
         notes.push(why_not);
         None
     });
-    let is_missing = match all.subject(paper, line, column, None) {
-        _ if line.delivery.is_some() => true,
-        Ok(Some(subject)) => all.samples(&subject.runs).is_none(),
-        _ => false,
-    };
-    let is_missing = is_missing && !is_empty && !line.quoted.contains_key(&column.name);
-    if all.is_interrupted && figure.is_none() && is_missing {
+    if figure.is_none() && is_missing(paper, line, column, all) {
         notes.push(INTERRUPTED.into());
     }
     let whole = scale(&column.unit) * column.share_of.unwrap_or(1.0);
@@ -107,6 +86,40 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         version: all.origin.version.clone(),
         commit: all.origin.commit.clone(),
     }
+}
+
+/// The figure of a cell in SI units, or the sentence why there cannot be one.
+fn figure_of(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> Result<Option<f64>, String> {
+    if line.without.contains(&column.name) {
+        return Ok(None);
+    }
+    if line.delivery.is_some() {
+        return Ok(match column.what {
+            Some(what) if what.is_native() => deliveries::native_figure(&all.native, line, what),
+            what => deliveries::figure(&all.delivered, line, what),
+        });
+    }
+    let of = |over| match Figures::of(paper, line, column, over, all)? {
+        Some(figures) => figures.figure(),
+        None => Ok(None),
+    };
+    let figure = of(None)?;
+    match &line.over {
+        None => Ok(figure),
+        Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
+    }
+}
+
+/// True if a cell is about a run that an interruption has left out.
+fn is_missing(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> bool {
+    let has_own = line.without.contains(&column.name) || line.quoted.contains_key(&column.name);
+    all.is_interrupted
+        && !has_own
+        && match all.subject(paper, line, column, None) {
+            _ if line.delivery.is_some() => true,
+            Ok(Some(subject)) => all.samples(&subject.runs).is_none(),
+            _ => false,
+        }
 }
 
 /// Returns true for a figure of which less is better.
@@ -233,7 +246,6 @@ impl<'a> Figures<'a> {
         let modules = &self.samples[0].modules;
         let copies = |name: &str, cost: &Cost| cost.copies(self.paper.module.get(name)?.executions);
         Ok(match self.column.what {
-            None => None,
             Some(What::Cycles) => self.cycles(),
             Some(What::Time) => self.time_s(),
             Some(What::Deviation) => deviation_s(),
@@ -294,26 +306,6 @@ impl<'a> Figures<'a> {
                 }
                 _ => None,
             },
-            Some(
-                What::Preparing
-                | What::PreparingDeviation
-                | What::Unpacking
-                | What::UnpackingDeviation
-                | What::RoundTrip
-                | What::RoundTripDeviation
-                | What::RoundTripComputation
-                | What::RoundTripRadio
-                | What::RoundTripNonvolatile
-                | What::MessageBytes
-                | What::MessagePackets
-                | What::NativeMedian
-                | What::NativeLowerQuartile
-                | What::NativeUpperQuartile
-                | What::NativeLeast
-                | What::NativeMost
-                | What::NativeMean
-                | What::NativeDeviation,
-            ) => None,
             Some(What::Executions) => match &self.line.of {
                 Part::Module(name) => modules.get(name).map(|cost| f64::from(cost.entries)),
                 _ => None,
@@ -322,6 +314,8 @@ impl<'a> Figures<'a> {
                 Part::Module(name) => modules.get(name).and_then(|cost| copies(name, cost)),
                 _ => None,
             },
+            // Of a delivery, or native.
+            _ => None,
         })
     }
 

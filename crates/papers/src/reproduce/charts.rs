@@ -8,9 +8,8 @@ use lab::plot::{Axis, Chart, Series, Style};
 pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<TableChart> {
     let drawing = table.chart.as_ref()?;
     let in_box = |name: &String| drawing.boxes.as_ref().is_some_and(|boxes| boxes.contains(name));
-    let drawn = |name: &String| {
-        !in_box(name) && (drawing.columns.is_empty() || drawing.columns.contains(name))
-    };
+    let drawn =
+        |name: &String| !in_box(name) && (drawing.columns.is_empty() || drawing.columns.contains(name));
     let columns = || table.columns.iter().filter(|column| drawn(&column.name));
     let place = |index: usize| match drawing.over_clock {
         true => table.rows[index].clock_hz.map_or(f64::NAN, |clock_hz| clock_hz as f64 / 1e6),

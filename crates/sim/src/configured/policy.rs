@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn scheme_follows_energy_and_rate_and_clock_follows_a_full_store() {
+    fn scheme_follows_energy_and_clock_a_full_store() {
         use SchemeName::{P256, Secp160r1};
         // P-256 takes 1 C at 3 V: 6.1 J by (6.1), secp160r1 half of it.
         assert_eq!(chosen(6.2, 0.0, 3.0), Some((P256, 8_000_000)));

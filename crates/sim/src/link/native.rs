@@ -84,7 +84,7 @@ mod tests {
 
     /// Not by how much: that is the machine's.
     #[test]
-    fn opening_with_a_signature_takes_longer_than_without_encryption() {
+    fn opening_with_a_signature_takes_longest() {
         let median_s = |suite| {
             let mut times = open(suite).expect("all accepted").times_s;
             assert_eq!(times.len(), RUNS as usize);

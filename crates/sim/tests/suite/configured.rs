@@ -15,7 +15,7 @@ fn outcomes(days: f64) -> Vec<PolicyOutcome> {
 }
 
 #[test]
-fn node_that_configures_itself_signs_more_than_p256_and_stronger_than_secp160r1() {
+fn configured_node_signs_more_often_and_stronger() {
     let outcomes = outcomes(60.0);
     for outcome in &outcomes {
         let PolicyOutcome { signed_128_bits, signed_80_bits, refused, without_power, .. } = outcome;

@@ -93,7 +93,7 @@ impl Aes256 {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
-    fn settle(&mut self, now: u64) {
+    fn update_until(&mut self, now: u64) {
         if self.ready_at.is_some_and(|at| at <= now) {
             self.ready_at = None;
             self.control |= AESRDYIFG;
@@ -185,7 +185,7 @@ impl Peripheral for Aes256 {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.settle(context.now);
+        self.update_until(context.now);
         let word = match (address - self.base) & !1 {
             AESACTL0 => self.control,
             AESASTAT => self.status(),
@@ -214,7 +214,7 @@ impl Peripheral for Aes256 {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.settle(context.now);
+        self.update_until(context.now);
         if size < 2 {
             return Err(self.fault(address, context, "bytes are not modelled"));
         }

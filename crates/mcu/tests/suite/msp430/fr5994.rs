@@ -247,7 +247,7 @@ fn the_aes_module_encrypts_with_each_length_of_key() {
             .flat_map(|index| (register(&*machine, &format!("r{index}")) as u16).to_le_bytes())
             .collect();
         assert_eq!(bytes, cipher.to_be_bytes(), "{length}");
-        // Without the wait the first read comes too soon, and with as many cycles between it does not.
+        // Without the wait the first read comes too soon; with as many cycles between it does not.
         let after = |idle: usize| {
             let idle = vec![MOVE; idle];
             machine_after(&[&setup[..], &words(&plain, 8), &idle, &output].concat())
