@@ -103,7 +103,13 @@ pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer,
             ended => {
                 // The papers that are there, and what was wrong in them, whatever ended the run.
                 let error = match ended {
-                    Ok(outcome) => unfinished(&outcome, papers.len() - done, papers.len(), &mut outlets),
+                    Ok(outcome) => {
+                        if outcome.has_figures() {
+                            let text = writer.paper(&outcome).map_err(LabError::from)?;
+                            bar.aside(|| output::write(&text))?;
+                        }
+                        unfinished(&outcome, papers.len() - done, papers.len(), &mut outlets)
+                    }
                     Err(error) => error,
                 };
                 output::write(&writer.end())?;
@@ -132,6 +138,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer,
 fn unfinished(outcome: &Reproduction, rest: usize, papers: usize, outlets: &mut Outlets) -> LabError {
     let written = outlets.report.as_mut().map(|report| report.write(outcome).map(|()| report.summary()));
     let kept = match written {
+        None if outcome.has_figures() => "; what was measured of it is printed".into(),
         None => String::new(),
         Some(Ok(summary)) => format!("; incomplete {summary}"),
         Some(Err(error)) => format!("; {error}"),

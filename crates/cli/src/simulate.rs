@@ -1,10 +1,11 @@
-//! `simulate`: a harvested node, or a network of meters.
+//! `simulate`: a harvested node, one that configures itself, or a network of meters.
 
 use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use lab::LabError;
 use lab::target::Workspace;
 use output::{Answer, Format};
+use sim::configured::scenario::ConfiguredScenario;
 use sim::network::scenario::NetworkScenario;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
     if let Some(scenario) = NetworkScenario::read(&workspace, &args.scenario)? {
         return run_network(&workspace, scenario, &args);
     }
+    if let Some(scenario) = ConfiguredScenario::read(&workspace, &args.scenario)? {
+        return run_configured(&workspace, scenario, &args);
+    }
     let (workspace, calibration) = calibrated(workspace, args.calibration.as_deref())?;
     // Before the days pass, not after them.
     if let Some(path) = &args.plot {
@@ -74,6 +78,27 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
         success: outcome.rejected == 0 && unwritten.is_empty(),
         remark: lines([calibration, remark, unwritten]),
     })
+}
+
+/// A node that configures itself, beside nodes of one configuration.
+fn run_configured(
+    workspace: &Workspace,
+    mut scenario: ConfiguredScenario,
+    args: &SimulateArgs,
+) -> Result<Answer, LabError> {
+    let given = [
+        (args.seed.is_some(), "seed"),
+        (args.calibration.is_some(), "calibration"),
+        (args.plot.is_some(), "plot"),
+    ];
+    if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(LabError::Usage(format!("--{option} does nothing for a node that configures itself")));
+    }
+    scenario.days = args.days.unwrap_or(scenario.days);
+    scenario.check().map_err(LabError::Usage)?;
+    let outcomes = sim::configured::simulation::run(workspace, &scenario, &Bar(output::Bar::new()))?;
+    let data = sim::configured::report::report(&scenario.title, &outcomes, args.format)?;
+    Ok(Answer { data, remark: String::new(), success: true })
 }
 
 fn run_network(

@@ -83,6 +83,22 @@ pub trait Deliveries {
         kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError>;
+
+    /// Has the collector's own code open measurements of a suite on the machine that runs this
+    /// program, one after the other.
+    ///
+    /// # Errors
+    /// An unknown suite; a measurement that is not accepted.
+    fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError>;
+}
+
+/// Times on the machine that runs this program. They vary from run to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NativeTimes {
+    /// Of each message, in seconds.
+    pub times_s: Vec<f64>,
+    /// Processor, cryptography and build, as a sentence.
+    pub machine: String,
 }
 
 /// [`Deliveries`] of an earlier run, unless something that decides them has changed: this program,
@@ -170,5 +186,10 @@ impl Deliveries for KeptDeliveries<'_> {
         let delivered = self.0.deliver(workspace, endpoints, kind, progress)?;
         result_cache::keep(&file, &delivered.iter().map(KeptDelivery::from).collect::<Vec<_>>());
         Ok(delivered)
+    }
+
+    /// Never of an earlier run: the machine may be another one, or busy.
+    fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError> {
+        self.0.open_natively(suite)
     }
 }

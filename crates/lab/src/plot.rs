@@ -1,6 +1,7 @@
 //! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that
 //! differ without colour.
 
+mod boxes;
 mod scale;
 
 use crate::LabError;
@@ -109,6 +110,8 @@ pub enum Style {
     Trace,
     /// Only marks.
     Marks,
+    /// Boxes: five points at each place, the least, the quartiles with the median, the greatest.
+    Boxes,
 }
 
 /// Draws a chart; the same chart gives the same text. Points that a logarithmic axis cannot show
@@ -174,6 +177,11 @@ fn draw(chart: &Chart, scales: &(Scale, Scale), legend: &Legend, notes: &[String
     for (index, series) in chart.series.iter().enumerate() {
         let (x, y) = legend.place(index);
         let middle = x + SAMPLE as i32 / 2;
+        if series.style == Style::Boxes {
+            boxes::draw(&entries, index, &boxes::sample((middle, y)))?;
+            entries.draw(&Text::new(series.label.clone(), (x + SAMPLE as i32 + 8, y), left(LABEL_SIZE)))?;
+            continue;
+        }
         if series.style != Style::Marks && chart.x.names.is_empty() {
             draw_line(&entries, index, vec![(x, y), (x + SAMPLE as i32, y)])?;
         }
@@ -241,13 +249,17 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
         };
         // In pixels, so that dashes are as long on every axis.
         let mut pixels: Vec<Option<(i32, i32)>> = series.points.iter().map(pixel).collect();
-        pixels.dedup();
+        if series.style != Style::Boxes {
+            pixels.dedup();
+        }
         if series.style != Style::Marks && chart.x.names.is_empty() {
             for line in pixels.split(Option::is_none).filter(|line| line.len() > 1) {
                 draw_line(&root, index, line.iter().copied().flatten().collect())?;
             }
         }
-        if series.style != Style::Trace || !chart.x.names.is_empty() {
+        if series.style == Style::Boxes {
+            boxes::draw(&root, index, &pixels)?;
+        } else if series.style != Style::Trace || !chart.x.names.is_empty() {
             for at in pixels.into_iter().flatten() {
                 root.draw(&mark(index, at))?;
             }

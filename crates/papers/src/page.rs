@@ -203,8 +203,8 @@ fn explanation() -> Markup {
         p.aside {
             "Less is better for cycles, bytes, times, powers and energies: better is more than 10 % below the \
              published figure, worse is more than 10 % above it. Deviations, shares, clocks and voltages \
-             that are off by more are \u{201c}otherwise different\u{201d}. Derived and quoted figures \
-             reproduce nothing. The ratio is ours over the published figure."
+             that are off by more are \u{201c}otherwise different\u{201d}. Derived, quoted \
+             and native figures reproduce nothing. The ratio is ours over the published figure."
         }
     }
 }

@@ -4,12 +4,14 @@
 //! its figures, so that a cell needs nothing but the published number.
 
 mod table;
+mod what;
 
 use crate::claim::Claim;
 use energy::instrument::Instrument;
 use lab::{LabError, delivery, names, target::Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+pub use what::What;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,6 +124,9 @@ pub struct Drawing {
     /// The columns that are drawn; all where empty.
     #[serde(default)]
     pub columns: Vec<String>,
+    /// The five columns that make a box: least, lower quartile, median, upper quartile, greatest.
+    #[serde(default)]
+    pub boxes: Option<[String; 5]>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -215,9 +220,15 @@ pub struct Line {
     /// Limit of [`What::LeastClock`].
     #[serde(default)]
     pub within: Option<Within>,
-    /// The store of [`What::Voltage`], in farads.
+    /// The store of [`What::Voltage`] and [`What::DarkTime`], in farads.
     #[serde(default)]
     pub capacitance_f: Option<f64>,
+    /// Voltage of that store when it is full, for [`What::DarkTime`].
+    #[serde(default)]
+    pub full_v: Option<f64>,
+    /// From one signature to the next, in seconds: (6.2) and (6.3).
+    #[serde(default)]
+    pub every_s: Option<f64>,
     /// Contradiction in the figures, or a note that a reader needs.
     #[serde(default)]
     pub note: String,
@@ -233,6 +244,10 @@ pub struct Line {
     /// Columns in which the row has no figure, published or ours.
     #[serde(default)]
     pub without: Vec<String>,
+    /// Figures of a data sheet instead of ours, by column, in the column's unit. A note of the row
+    /// names the source.
+    #[serde(default)]
+    pub quoted: BTreeMap<String, f64>,
 }
 
 /// Figure that the paper's own code gives on our model of the processor, measured once.
@@ -303,87 +318,6 @@ impl From<String> for Part {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum What {
-    Cycles,
-    /// Bytes of program memory.
-    Flash,
-    /// Bytes of RAM, stack included.
-    Ram,
-    /// Seconds.
-    Time,
-    /// Standard deviation of the time over the runs as a population (1/N, not 1/(N − 1)), in
-    /// seconds.
-    Deviation,
-    /// Standard error of the mean time: that deviation over the root of the number of runs, in
-    /// seconds.
-    Error,
-    /// Watts.
-    Power,
-    /// Joules.
-    Energy,
-    /// Standard deviation of the energy, that of the time at a power that does not vary, in joules.
-    EnergyDeviation,
-    /// Standard error of the mean energy, in joules.
-    EnergyError,
-    /// The lowest clock, in Hz, in steps of 0.1 MHz, at which the row's `within` is kept.
-    LeastClock,
-    /// Packets of the paper's radio that hold what the operation puts out.
-    Packets,
-    /// Joules of the radio on the air alone, with every packet filled, as papers count it.
-    AirEnergy,
-    /// Joules of the radio from sleep to sleep, each packet as long as its data.
-    RadioEnergy,
-    /// [`What::Energy`] and [`What::AirEnergy`] together, in joules.
-    TotalEnergy,
-    /// [`What::AirEnergy`] over [`What::Energy`].
-    AirShare,
-    /// Reading of the paper's meter for [`What::Energy`], in joules.
-    MeterEnergy,
-    /// Joules that the part takes behind the meter's shunt.
-    MeterPart,
-    /// Joules that turn to heat in the meter's shunt.
-    MeterShunt,
-    /// By how much the meter's reading is off what the part takes behind its shunt, as a share of
-    /// that.
-    MeterError,
-    /// Share of the meter's samples at the end of its converter.
-    MeterSaturated,
-    /// The lowest supply that the part sees behind the meter's shunt, in volts.
-    MeterSupply,
-    /// Volts at which the row's `capacitance_f` holds what equation (6.1) of Mane (2014) asks for.
-    Voltage,
-    /// Bytes that the operation puts out, or the row's `sent_bytes`.
-    Output,
-    /// Number of times that a module is entered; compiled code does not tell.
-    Executions,
-    /// In how many places a module stands; compiled code does not tell.
-    Copies,
-    /// Of a delivery: from the plain message to what is ready to be sent, in seconds.
-    Preparing,
-    /// Standard deviation of that, as a share of it.
-    PreparingDeviation,
-    /// Of a delivery: from what was received to the plain message, in seconds.
-    Unpacking,
-    /// Standard deviation of that, as a share of it.
-    UnpackingDeviation,
-    /// Of a delivery: until its acknowledgement or answer is unpacked, in seconds.
-    RoundTrip,
-    /// Standard deviation of that, as a share of it.
-    RoundTripDeviation,
-    /// The part of it in which some processor works, in seconds.
-    RoundTripComputation,
-    /// The part of it in which something is on the air, in seconds.
-    RoundTripRadio,
-    /// The part of it in which non-volatile memory is being written, in seconds.
-    RoundTripNonvolatile,
-    /// Of a delivery: bytes of the sealed message.
-    MessageBytes,
-    /// Of a delivery: packets that the message took.
-    MessagePackets,
-}
-
 /// The kind of number that a figure of ours is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -399,6 +333,8 @@ pub enum FigureKind {
     Derived,
     /// A constant of a data sheet or of the paper.
     Quoted,
+    /// Timed on the machine that ran this program. It varies, and reproduces nothing.
+    Native,
 }
 
 impl FigureKind {
@@ -491,6 +427,10 @@ impl Paper {
                     return Err(format!("{}: there is no column '{}'", table.name, column.published_as));
                 }
                 let needs = column.what.and_then(What::needs);
+                if table.compares && column.compares && column.what.is_some_and(What::is_native) {
+                    let place = format!("{}, column '{}'", table.name, column.name);
+                    return Err(format!("{place} is of this machine, and must not compare"));
+                }
                 if let Some(missing) = needs.filter(|need| !self.has(need)) {
                     let place = format!("{}, column '{}'", table.name, column.name);
                     return Err(format!("{place} needs '{missing}', which the paper has not"));
@@ -511,9 +451,13 @@ impl Paper {
                 if let Some(column) = named
                     .chain(&line.computed)
                     .chain(&line.without)
+                    .chain(line.quoted.keys())
                     .find(|name| table.columns.iter().all(|column| column.name != **name))
                 {
                     return Err(format!("{place} names the column '{column}', which there is not"));
+                }
+                if !line.quoted.is_empty() && line.note.is_empty() {
+                    return Err(format!("{place}: a quoted figure needs a note with its source"));
                 }
                 let mut sources = line.corroboration.values().map(|figure| &figure.source);
                 if let Some(source) = sources.find(|source| !self.sources.contains_key(*source)) {
@@ -529,62 +473,4 @@ impl Paper {
 #[must_use]
 pub fn cell_name(table: &str, row: &str, column: &str) -> String {
     format!("{table}/{row}/{column}")
-}
-
-impl What {
-    /// The kind of number that this figure of a run is, if the run's cycles are ours.
-    #[must_use]
-    pub fn kind(self) -> FigureKind {
-        match self {
-            What::Power => FigureKind::Quoted,
-            What::Energy
-            | What::EnergyDeviation
-            | What::EnergyError
-            | What::AirEnergy
-            | What::RadioEnergy
-            | What::TotalEnergy
-            | What::AirShare
-            | What::MeterEnergy
-            | What::MeterPart
-            | What::MeterShunt
-            | What::MeterError
-            | What::MeterSaturated
-            | What::MeterSupply
-            | What::Voltage
-            | What::RoundTrip
-            | What::RoundTripDeviation
-            | What::RoundTripRadio => FigureKind::Modelled,
-            _ => FigureKind::Measured,
-        }
-    }
-
-    /// The table of the paper's file without which there is no such figure.
-    fn needs(self) -> Option<&'static str> {
-        match self {
-            What::Packets
-            | What::AirEnergy
-            | What::RadioEnergy
-            | What::TotalEnergy
-            | What::AirShare
-            | What::Voltage => Some("radio"),
-            What::MeterEnergy
-            | What::MeterPart
-            | What::MeterShunt
-            | What::MeterError
-            | What::MeterSaturated
-            | What::MeterSupply => Some("meter"),
-            What::Preparing
-            | What::PreparingDeviation
-            | What::Unpacking
-            | What::UnpackingDeviation
-            | What::RoundTrip
-            | What::RoundTripDeviation
-            | What::RoundTripComputation
-            | What::RoundTripRadio
-            | What::RoundTripNonvolatile
-            | What::MessageBytes
-            | What::MessagePackets => Some("ends"),
-            _ => None,
-        }
-    }
 }

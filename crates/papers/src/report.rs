@@ -89,8 +89,15 @@ impl<'a> Notes<'a> {
     }
 }
 
+/// Sentence of an interrupted paper.
+pub(crate) const INCOMPLETE: &str =
+    "Incomplete. The run was interrupted: figures that were not measured are dashes.";
+
 fn tables(outcome: &Reproduction, layout: Layout) -> String {
     let mut text = paragraph(&outcome.citation(), layout.wide);
+    if outcome.is_interrupted {
+        text += &paragraph(INCOMPLETE, layout.wide);
+    }
     let mut notes = Notes::default();
     for (name, title) in &outcome.tables {
         text += "\n";
@@ -137,6 +144,7 @@ pub(crate) fn mark(kind: Option<FigureKind>) -> &'static str {
         Some(FigureKind::Modelled) => "*",
         Some(FigureKind::Derived) => "†",
         Some(FigureKind::Quoted) => "‡",
+        Some(FigureKind::Native) => "§",
     }
 }
 
@@ -152,6 +160,7 @@ pub(crate) fn meanings<'a>(
         ),
         (FigureKind::Derived, "the paper's own counts, or the data sheet alone; reproduces nothing"),
         (FigureKind::Quoted, "a constant of a data sheet or of the paper; reproduces nothing"),
+        (FigureKind::Native, "measured natively on this machine, which varies; reproduces nothing"),
     ];
     let present = meanings.into_iter().filter(move |(kind, _)| kinds.contains(kind));
     present.map(|(kind, meaning)| (mark(Some(kind)), meaning))

@@ -4,6 +4,7 @@ mod cells;
 mod charts;
 mod deliveries;
 pub mod provenance;
+mod quantile;
 mod runs;
 
 use crate::claim::Claim;
@@ -122,6 +123,12 @@ impl Reproduction {
         format!("{}. {}", self.title, self.published_in)
     }
 
+    /// True if some cell has a figure of ours.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        self.rows.iter().any(|row| row.measured.is_some())
+    }
+
     /// The cells with the claims that they show.
     #[must_use]
     pub fn records<'a>(&'a self) -> Vec<PaperRecord<'a>> {
@@ -180,6 +187,8 @@ pub fn run_to_interruption(
     measured.delivery_targets = deliveries::targets(workspace, paper, deliveries)?;
     let (delivered, is_interrupted) = deliveries::deliver(workspace, paper, deliveries, progress)?;
     measured.delivered = delivered;
+    measured.native = deliveries::time_natively(paper, deliveries, progress)?;
+    measured.is_interrupted |= is_interrupted || progress.is_cancelled();
     runs::note_compilers(workspace, &mut measured)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {
@@ -192,7 +201,7 @@ pub fn run_to_interruption(
         charts.extend(charts::chart(paper, table, &cells));
         rows.extend(cells);
     }
-    let is_interrupted = is_interrupted || measured.is_interrupted;
+    let is_interrupted = measured.is_interrupted;
     let mut wrong = measured.wrong();
     let judge = |claim: &Claim| {
         let figure = |cell: &str| {

@@ -20,6 +20,7 @@
 
 pub mod attacker;
 pub mod chance;
+pub mod configured;
 pub mod energy_account;
 pub mod harvest;
 pub mod invariants;

@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod calls;
+mod native;
 
 pub use benchmark::LinkBenchmark;
 pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};

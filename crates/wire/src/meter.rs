@@ -23,7 +23,7 @@ pub use engine::{
     QueuedCommand, ReassemblyOutcome, ReceivedReport, Rejection, SealedMessage, Transmission, Update,
     UpdateEnd, UpdateProgress, UpdateStage, UplinkOutcome,
 };
-pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
+pub use keys::{EC_LIBRARY, Identity, KeyError, MeterKeys, PublicKey};
 pub use packet::{MALFORMED_KINDS, Malformed, PACKET_BYTES_MAX, Packet, message_bytes, packets, pieces};
 pub use provision::{
     EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,

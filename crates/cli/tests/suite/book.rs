@@ -8,9 +8,9 @@ use testkit::documents::{home, pages};
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// Documents beside the book.
 const OUTSIDE: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
-/// Words of all documents outside tables and code: 55,000 for the book as it was made, and 600 for
-/// the papers' claims and reports.
-const WORDS_MAX: usize = 55_000 + 600;
+/// Words of all documents outside tables and code: 55,000 for the book as it was made, and 900 for
+/// the papers' claims and reports, and a node that configures itself.
+const WORDS_MAX: usize = 55_000 + 900;
 /// Words of a sentence, and the sentences that are longer still. The second number only falls.
 const SENTENCE_WORDS_MAX: usize = 30;
 const LONG_SENTENCES_MAX: usize = 66;

@@ -50,13 +50,14 @@ fn written() -> [Written; 9] {
     ]
 }
 
-/// Of a harvested node or of a network.
+/// Of a harvested node, of a network or of a node that configures itself.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)]
 enum Simulated {
     Node(sim::harvest::outcome::Outcome),
     Network(sim::network::outcome::NetworkOutcome),
+    Configured(sim::configured::simulation::PolicyOutcome),
 }
 
 fn of<Row: JsonSchema>(name: &'static str, command: &'static str) -> Written {

@@ -3,6 +3,7 @@
 
 use crate::contract::{home, refused, rows, stdout, wattseal};
 use std::fs;
+use std::io::Read;
 use std::path::PathBuf;
 
 const HEADER: &str = "paper,table,row,column,unit,published,measured,ratio,kind,accuracy,seed,note,\
@@ -170,4 +171,40 @@ fn papers_tables_are_latex_and_markdown() {
     let markdown = wattseal(&["reproduce", "fujdiak2015", "--format", "markdown"]);
     let text = stdout(&markdown);
     assert!(markdown.status.success() && text.contains("\n| row | optimised, cycles"), "{text}");
+}
+
+/// Whenever Ctrl-C comes: exit code 1, whole papers, and what was measured of the one after them,
+/// which says that it is incomplete.
+#[test]
+fn interrupted_papers_keep_what_was_measured() {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .args(["reproduce", "all", "--fresh", "--format", "json"])
+        .env("WATTSEAL_HOME", home())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut text = [0; 1];
+    let mut stdout = program.stdout.take().expect("a pipe");
+    stdout.read_exact(&mut text).expect("a first paper");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let killed = std::process::Command::new("kill").args(["-INT", &program.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).expect("text");
+    let output = program.wait_with_output().expect("the end");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let rest = char::from(text[0]).to_string() + &rest;
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&rest).expect("an array of JSON");
+    let paper = said.split("interrupted in ").nth(1).and_then(|rest| rest.split(':').next());
+    let paper = paper.unwrap_or_else(|| panic!("no paper: {said}"));
+    let of_it: Vec<_> = rows.iter().filter(|row| row["paper"] == paper).collect();
+    let noted =
+        |row: &serde_json::Value| row["note"].as_str().is_some_and(|note| note.contains("interrupted"));
+    assert!(rows.iter().filter(|row| row["paper"] != paper).all(|row| !noted(row)), "{said}");
+    assert_eq!(said.contains("what was measured of it is printed"), !of_it.is_empty(), "{said}");
+    if !of_it.is_empty() {
+        assert!(of_it.iter().any(|row| !row["measured"].is_null()) && of_it.iter().any(|row| noted(row)));
+    }
 }

@@ -260,6 +260,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(ti::adc12_a::Adc12::new(part, spec)?)),
     },
     Model {
+        name: "msp430-aes256",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(ti::aes256::Aes256::new(spec))),
+    },
+    Model {
         name: "msp430-crc16",
         settings: &[],
         new: |_, spec| Ok(Box::new(ti::crc::Crc::new(spec, ti::crc::Kind::Crc16))),

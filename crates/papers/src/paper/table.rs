@@ -7,7 +7,8 @@ impl Table {
     /// over that.
     pub(super) fn check_drawing(&self, drawing: &Drawing) -> Result<(), String> {
         let column = |name: &String| self.columns.iter().find(|column| column.name == *name);
-        if let Some(missing) = drawing.columns.iter().find(|name| column(name).is_none()) {
+        let mut named = drawing.columns.iter().chain(drawing.boxes.iter().flatten());
+        if let Some(missing) = named.find(|name| column(name).is_none()) {
             return Err(format!("{}: no column '{missing}' to draw", self.name));
         }
         let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);

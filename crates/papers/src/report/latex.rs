@@ -1,8 +1,8 @@
 //! Tables in LaTeX, for a document of class `article` without packages.
 
 use super::grid::{Figure, Grid, Head};
-use super::meanings;
 use super::tally::Tally;
+use super::{INCOMPLETE, meanings};
 use crate::reproduce::Reproduction;
 
 /// Width of the text of an `article` on A4 or letter paper, in points.
@@ -22,6 +22,9 @@ const HEADING_PT: f64 = 95.0;
 pub(super) fn tables(outcome: &Reproduction) -> String {
     let mut text = format!("% {}\n", outcome.citation().replace('\n', " "));
     text += &format!("% wattseal reproduce {} --format latex\n", outcome.id);
+    if outcome.is_interrupted {
+        text += &format!("\n\\noindent {}\n", escaped(INCOMPLETE));
+    }
     for grid in Grid::all(outcome) {
         text += "\n";
         text += &table(&grid);
@@ -177,6 +180,7 @@ fn escaped(text: &str) -> String {
             'Ω' => escaped += "$\\Omega$",
             '†' => escaped += "$\\dagger$",
             '‡' => escaped += "$\\ddagger$",
+            '§' => escaped += "{\\S}",
             '°' => escaped += "$^\\circ$",
             '²' => escaped += "$^2$",
             '’' => escaped.push('\''),

@@ -1,8 +1,8 @@
 //! Tables in Markdown, as GitHub has them.
 
 use super::grid::{Figure, Grid, Head};
-use super::meanings;
 use super::tally::Tally;
+use super::{INCOMPLETE, meanings};
 use crate::claim;
 use crate::reproduce::Reproduction;
 use output::{Column, Sheet, markdown_text};
@@ -10,6 +10,9 @@ use output::{Column, Sheet, markdown_text};
 /// A paper's tables, each with its notes.
 pub(super) fn tables(outcome: &Reproduction) -> String {
     let mut text = format!("# {}\n\n{}\n", line(&outcome.title), line(&outcome.published_in));
+    if outcome.is_interrupted {
+        text += &format!("\n**{INCOMPLETE}**\n");
+    }
     for grid in Grid::all(outcome) {
         let title = line(&noted(&format!("{}: {}", grid.name, grid.title), &grid.on_all));
         text += &format!("\n## {title}\n\n{}", table(&grid));

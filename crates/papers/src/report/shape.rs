@@ -27,6 +27,7 @@ pub(super) fn table<'a>(cells: &[&'a PaperRow], notes: &mut Notes<'a>, wide: boo
     let Some(first) = rows.first() else { return String::new() };
     let headings: Vec<Vec<String>> = rows.iter().map(|row| wrapped(&row[0].row, HEADING_MAX)).collect();
     let heading = headings.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
+    let heading = heading.max("row".len());
     let numbers: Vec<String> = rows.iter().map(|row| note_numbers(row, notes)).collect();
     let note = numbers.iter().map(String::len).max().unwrap_or(0).max("note".len());
     let fixed = EDGES + heading + GAP + "published".len() + GAP + note;
@@ -168,6 +169,20 @@ pub(super) mod tests {
         assert_eq!(text.matches("346,290,644").count(), 14, "{text}");
         assert!(text.matches("Key generation of a").count() > 1, "{text}");
         assert_eq!(drawn(7, true).matches("Key generation of a").count(), 1);
+    }
+
+    /// Headings may be shorter than the column's own name.
+    #[test]
+    fn table_is_never_wider_than_its_room() {
+        for figure in (0..9).map(|digits| 10f64.powi(digits)) {
+            for row in ["M", "M0", "row 0", "a longer heading"] {
+                let column = |index: usize| cell(row, &format!("column {index}"), Some(figure), Some(1.0));
+                let cells: Vec<PaperRow> = (0..9).map(column).collect();
+                let text = table(&cells.iter().collect::<Vec<_>>(), &mut Notes::default(), false);
+                let widest = text.lines().map(|line| line.chars().count()).max();
+                assert!(widest <= Some(NARROW), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::PaperRow;
 use super::deliveries;
+use super::quantile::quantile;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
 use crate::paper::{Column, FigureKind, Line, Over, Paper, Part, Table, What, Within};
@@ -13,6 +14,9 @@ use lab::delivery;
 
 /// Steps of [`What::LeastClock`], in Hz.
 const CLOCK_STEP_HZ: f64 = 100e3;
+
+/// Note of a cell without a figure in an interrupted run.
+const INTERRUPTED: &str = "Not measured: the run was interrupted.";
 
 /// A cell with what was published and what was measured, or why nothing could be.
 pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, all: &Measured) -> PaperRow {
@@ -31,32 +35,28 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         .filter(|note| !note.is_empty())
         .cloned()
         .collect();
-    let of = |over| match Figures::of(paper, line, column, over, all)? {
-        Some(figures) => figures.figure(),
-        None => Ok(None),
-    };
-    let figure = match &line.delivery {
-        _ if is_empty => Ok(None),
-        Some(_) => Ok(deliveries::figure(&all.delivered, line, column.what)),
-        None => of(None).and_then(|figure| match &line.over {
-            None => Ok(figure),
-            Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
-        }),
-    };
-    let figure = figure.unwrap_or_else(|why_not| {
+    let figure = figure_of(paper, line, column, all).unwrap_or_else(|why_not| {
         notes.push(why_not);
         None
     });
+    if figure.is_none() && is_missing(paper, line, column, all) {
+        notes.push(INTERRUPTED.into());
+    }
     let whole = scale(&column.unit) * column.share_of.unwrap_or(1.0);
-    let measured = figure.map(|figure| figure / whole);
+    let quoted = line.quoted.get(&column.name).copied();
+    let measured = quoted.or(figure.map(|figure| figure / whole));
     let (kind, accuracy) = match measured {
         None => (None, None),
+        Some(_) if quoted.is_some() => (Some(FigureKind::Quoted), None),
         Some(_) if line.delivery.is_some() => (column.what.map(What::kind), None),
         Some(_) => Figures::of(paper, line, column, None, all)
             .ok()
             .flatten()
             .map_or((None, None), |figures| (Some(figures.kind()), figures.bound())),
     };
+    if kind == Some(FigureKind::Native) {
+        notes.extend(all.native.values().next().map(|times| times.machine.clone()));
+    }
     let reproduces = kind.is_some_and(FigureKind::reproduces);
     let compiler = match all.subject(paper, line, column, None) {
         _ if line.delivery.is_some() => all.compilers_of(all.delivery_targets.iter()),
@@ -88,6 +88,40 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
     }
 }
 
+/// The figure of a cell in SI units, or the sentence why there cannot be one.
+fn figure_of(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> Result<Option<f64>, String> {
+    if line.without.contains(&column.name) {
+        return Ok(None);
+    }
+    if line.delivery.is_some() {
+        return Ok(match column.what {
+            Some(what) if what.is_native() => deliveries::native_figure(&all.native, line, what),
+            what => deliveries::figure(&all.delivered, line, what),
+        });
+    }
+    let of = |over| match Figures::of(paper, line, column, over, all)? {
+        Some(figures) => figures.figure(),
+        None => Ok(None),
+    };
+    let figure = of(None)?;
+    match &line.over {
+        None => Ok(figure),
+        Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
+    }
+}
+
+/// True if a cell is about a run that an interruption has left out.
+fn is_missing(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> bool {
+    let has_own = line.without.contains(&column.name) || line.quoted.contains_key(&column.name);
+    all.is_interrupted
+        && !has_own
+        && match all.subject(paper, line, column, None) {
+            _ if line.delivery.is_some() => true,
+            Ok(Some(subject)) => all.samples(&subject.runs).is_none(),
+            _ => false,
+        }
+}
+
 /// Returns true for a figure of which less is better.
 fn is_cost(what: What) -> bool {
     !matches!(
@@ -110,6 +144,9 @@ fn is_cost(what: What) -> bool {
             | What::PreparingDeviation
             | What::UnpackingDeviation
             | What::RoundTripDeviation
+            | What::NativeDeviation
+            | What::DarkTime
+            | What::Throughput
     )
 }
 
@@ -127,7 +164,8 @@ fn scale(unit: &str) -> f64 {
         "KiB" => 1024.0,
         "%" => 1e-2,
         "ms" | "mJ" | "mW" => 1e-3,
-        "µs" | "µJ" => 1e-6,
+        "µs" | "µJ" | "µW" => 1e-6,
+        "h" => 3600.0,
         _ => 1.0,
     }
 }
@@ -208,7 +246,6 @@ impl<'a> Figures<'a> {
         let modules = &self.samples[0].modules;
         let copies = |name: &str, cost: &Cost| cost.copies(self.paper.module.get(name)?.executions);
         Ok(match self.column.what {
-            None => None,
             Some(What::Cycles) => self.cycles(),
             Some(What::Time) => self.time_s(),
             Some(What::Deviation) => deviation_s(),
@@ -242,6 +279,21 @@ impl<'a> Figures<'a> {
                     sizing::required_v(compute_j, air_j, sizing::HARVESTER_OVERHEAD_J, capacitance_f)
                 })
             }
+            Some(What::SourcePower) => self.source_w()?,
+            Some(What::DarkTime) => {
+                let store = self.line.capacitance_f.zip(self.line.full_v);
+                let stored_j = store.map(|(farads, volts)| sizing::stored_j(farads, volts));
+                stored_j.zip(self.source_w()?).map(|(stored_j, mean_w)| stored_j / mean_w)
+            }
+            Some(What::Throughput) => {
+                let air_s = self.send(self.output())?.map(|sent| sent.time_s);
+                self.time_s().zip(air_s).map(|(time_s, air_s)| 1.0 / (time_s + air_s))
+            }
+            Some(What::LeastTime) => self.time_quantile_s(0.0),
+            Some(What::LowerQuartile) => self.time_quantile_s(0.25),
+            Some(What::Median) => self.time_quantile_s(0.5),
+            Some(What::UpperQuartile) => self.time_quantile_s(0.75),
+            Some(What::MostTime) => self.time_quantile_s(1.0),
             Some(What::Ram) => self.samples.iter().map(|sample| sample.ram).max().map(|bytes| bytes as f64),
             Some(What::Flash) => match &self.line.of {
                 Part::Operation => Some(runs::flash(&self.samples) as f64),
@@ -254,19 +306,6 @@ impl<'a> Figures<'a> {
                 }
                 _ => None,
             },
-            Some(
-                What::Preparing
-                | What::PreparingDeviation
-                | What::Unpacking
-                | What::UnpackingDeviation
-                | What::RoundTrip
-                | What::RoundTripDeviation
-                | What::RoundTripComputation
-                | What::RoundTripRadio
-                | What::RoundTripNonvolatile
-                | What::MessageBytes
-                | What::MessagePackets,
-            ) => None,
             Some(What::Executions) => match &self.line.of {
                 Part::Module(name) => modules.get(name).map(|cost| f64::from(cost.entries)),
                 _ => None,
@@ -275,6 +314,8 @@ impl<'a> Figures<'a> {
                 Part::Module(name) => modules.get(name).and_then(|cost| copies(name, cost)),
                 _ => None,
             },
+            // Of a delivery, or native.
+            _ => None,
         })
     }
 
@@ -310,6 +351,25 @@ impl<'a> Figures<'a> {
 
     fn time_s(&self) -> Option<f64> {
         Some(self.cycles()? * self.seconds_per_cycle())
+    }
+
+    /// The time that this share of the runs does not exceed.
+    fn time_quantile_s(&self, share: f64) -> Option<f64> {
+        let runs = self.samples.iter().map(|sample| sample.cycles.len()).min()?;
+        let of_run = |run: usize| self.samples.iter().map(|sample| sample.cycles[run] as f64).sum();
+        let cycles: Vec<f64> = (0..runs).map(of_run).collect();
+        quantile(&cycles, share).map(|cycles| cycles * self.seconds_per_cycle())
+    }
+
+    /// Right side of (6.2): the node and its radio asleep, and a signature sent every `every_s`.
+    fn source_w(&self) -> Result<Option<f64>, String> {
+        let Subject { target, point, .. } = &self.subject;
+        let radio_a = self.measured.radio.as_ref().and_then(|radio| radio.state_a("sleep").ok());
+        let asleep_a = target.waiting_a(point.clock_hz as f64, point.supply_v).zip(radio_a);
+        let sleep_w = asleep_a.map(|(target_a, radio_a)| (target_a + radio_a) * point.supply_v);
+        let message_j = self.energy_j().zip(self.air_j()?).map(|(compute_j, air_j)| compute_j + air_j);
+        let inputs = sleep_w.zip(message_j).zip(self.line.every_s);
+        Ok(inputs.map(|((sleep_w, message_j), every_s)| sizing::mean_w(sleep_w, message_j, 1.0 / every_s)))
     }
 
     fn power_w(&self) -> f64 {

@@ -1,11 +1,12 @@
 //! The figures of what is delivered between a meter and its collector.
 
-use crate::paper::{Line, Paper, What};
+use super::quantile::quantile;
+use crate::paper::{Line, Paper, Table, What};
 use lab::LabError;
-use lab::delivery::{Deliveries, Delivery, DeliveryKind};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, NativeTimes};
 use lab::progress::{Progress, go_on};
 use lab::target::Workspace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All deliveries that the cells of a paper are about.
 pub(super) type Delivered = BTreeMap<DeliveryKind, Vec<Delivery>>;
@@ -39,6 +40,68 @@ pub(super) fn deliver(
         }
     }
     Ok((delivered, false))
+}
+
+/// Times of the collector's own code on this machine, by suite.
+pub(super) type Native = BTreeMap<String, NativeTimes>;
+
+/// Times each suite of the tables with native figures; none of them once somebody has ended the
+/// work. Nothing else of this program runs meanwhile.
+///
+/// # Errors
+/// As [`Deliveries::open_natively`].
+pub(super) fn time_natively(
+    paper: &Paper,
+    deliveries: &dyn Deliveries,
+    progress: &dyn Progress,
+) -> Result<Native, LabError> {
+    let is_native =
+        |table: &&Table| table.columns.iter().any(|column| column.what.is_some_and(What::is_native));
+    let rows = paper.table.iter().filter(is_native).flat_map(|table| &table.rows);
+    let suites: BTreeSet<&String> = rows.flat_map(suites).collect();
+    let mut native = Native::new();
+    for suite in suites {
+        if progress.is_cancelled() {
+            break;
+        }
+        native.insert(suite.clone(), deliveries.open_natively(suite)?);
+    }
+    Ok(native)
+}
+
+/// Suites of a row and of its divisor.
+fn suites(line: &Line) -> impl Iterator<Item = &String> {
+    let over = line.over.iter().filter_map(|over| over.delivery.as_ref());
+    line.delivery.iter().chain(over).map(|kind| &kind.suite)
+}
+
+/// A native figure of a row, divided by that of the suite which the row is over.
+pub(super) fn native_figure(native: &Native, line: &Line, what: What) -> Option<f64> {
+    let figures: Vec<f64> =
+        suites(line).map(|suite| statistic(&native.get(suite)?.times_s, what)).collect::<Option<_>>()?;
+    match figures[..] {
+        [figure] => Some(figure),
+        [figure, over] => Some(figure / over),
+        _ => None,
+    }
+}
+
+/// A figure of times; none of no times.
+fn statistic(times: &[f64], what: What) -> Option<f64> {
+    let quantile = |share| quantile(times, share);
+    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let squares = || times.iter().map(|time| (time - mean).powi(2)).sum::<f64>();
+    match what {
+        What::NativeMedian => quantile(0.5),
+        What::NativeLowerQuartile => quantile(0.25),
+        What::NativeUpperQuartile => quantile(0.75),
+        What::NativeLeast => quantile(0.0),
+        What::NativeMost => quantile(1.0),
+        _ if times.is_empty() => None,
+        What::NativeMean => Some(mean),
+        What::NativeDeviation => Some((squares() / times.len() as f64).sqrt()),
+        _ => None,
+    }
 }
 
 /// Names of the microcontrollers of meter and collector, each once; none where the paper has no
@@ -96,6 +159,21 @@ fn one(runs: &[Delivery], what: What) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Five times, of which one is far off: it moves mean and deviation, and no quartile.
+    #[test]
+    fn quartiles_do_not_follow_an_outlier() {
+        let times = [3.0, 1.0, 2.0, 100.0, 4.0];
+        let of = |what| statistic(&times, what).unwrap_or(f64::NAN);
+        let quartiles = [What::NativeLowerQuartile, What::NativeMedian, What::NativeUpperQuartile];
+        assert_eq!(quartiles.map(of), [2.0, 3.0, 4.0]);
+        assert_eq!([What::NativeLeast, What::NativeMost, What::NativeMean].map(of), [1.0, 100.0, 22.0]);
+        // Squares 361 + 441 + 400 + 6084 + 324 over five.
+        assert!((of(What::NativeDeviation) - 1522f64.sqrt()).abs() < 1e-9);
+        assert_eq!(statistic(&[1.0, 2.0], What::NativeLowerQuartile), Some(1.25));
+        assert_eq!(statistic(&[], What::NativeMedian), None);
+        assert_eq!(statistic(&[], What::NativeMean), None);
+    }
 
     fn run(prepare_s: f64, round_trip_s: f64) -> Delivery {
         Delivery { prepare_s: Some(prepare_s), round_trip_s, ..Delivery::default() }

@@ -1,6 +1,6 @@
 //! Runs of a paper's cells, each once.
 
-use super::deliveries::Delivered;
+use super::deliveries::{Delivered, Native};
 use super::provenance::Origin;
 use crate::modules::{Cost, ModuleWatcher};
 use crate::paper::{Column, Line, Over, Paper, Part};
@@ -108,6 +108,8 @@ pub(super) struct Measured {
     pub(super) is_interrupted: bool,
     /// Messages between a meter and its collector.
     pub(super) delivered: Delivered,
+    /// Times of the collector on this machine.
+    pub(super) native: Native,
 }
 
 impl Measured {
@@ -202,6 +204,7 @@ pub(super) fn measure(
         delivery_targets: Vec::new(),
         is_interrupted: false,
         delivered: Delivered::new(),
+        native: Native::new(),
     };
     let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
     for (line, column) in cells(paper) {

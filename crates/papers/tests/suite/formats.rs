@@ -3,14 +3,14 @@
 
 use crate::reproduce::{NoDeliveries, Silence};
 use lab::LabError;
-use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, NativeTimes};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use output::PaperFormat;
 use papers::page;
 use papers::paper::{FigureKind, Paper};
 use papers::report::{Layout, PaperWriter};
-use papers::reproduce::{Reproduction, TableChart, run, run_to_interruption};
+use papers::reproduce::{PaperRow, Reproduction, TableChart, run, run_to_interruption};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Ends the work after some reports.
@@ -43,12 +43,18 @@ impl Deliveries for Meter {
     ) -> Result<Vec<Delivery>, LabError> {
         panic!("the work has ended before {kind:?}")
     }
+
+    fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError> {
+        let times_s = [1e-6, 2e-6, 4e-6].map(|time_s| time_s * suite.len() as f64).to_vec();
+        Ok(NativeTimes { times_s, machine: "Measured natively on a made-up machine.".into() })
+    }
 }
 
 /// All papers, each cell with a figure of some kind.
 fn papers() -> Vec<Reproduction> {
+    use FigureKind::{Derived, Measured, Modelled, Native, Quoted};
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let kinds = [FigureKind::Measured, FigureKind::Modelled, FigureKind::Derived, FigureKind::Quoted];
+    let kinds = [Measured, Modelled, Derived, Quoted, Native];
     let reproduce = |name: &String| {
         let paper = Paper::read(&workspace, name).expect("the paper's file");
         let outcome = run_to_interruption(&workspace, &paper, &Meter, &EndAfter(AtomicUsize::new(0)));
@@ -286,6 +292,17 @@ fn interrupted_run_keeps_what_was_measured() {
     assert!((1..count(&whole)).contains(&count(&outcome)), "{} figures", count(&outcome));
     for (row, all) in outcome.rows.iter().zip(&whole.rows).filter(|(row, _)| row.measured.is_some()) {
         assert_eq!(row, all);
+    }
+    let noted = |row: &PaperRow| row.note.contains("the run was interrupted");
+    for (row, all) in outcome.rows.iter().zip(&whole.rows) {
+        let is_lost = row.measured.is_none() && all.measured.is_some();
+        assert!(noted(row) || !is_lost, "{}", row.cell_name());
+        assert!(!noted(row) || row.measured.is_none(), "{}", row.cell_name());
+        assert!(!noted(all), "{}", all.cell_name());
+    }
+    for format in [PaperFormat::Table, PaperFormat::Latex, PaperFormat::Markdown] {
+        let says = |outcome| written(outcome, format).contains("Incomplete. The run was interrupted");
+        assert!(says(&outcome) && !says(&whole), "{format:?}");
     }
     assert!(page::page(&outcome, false).expect("a page").contains("Incomplete."));
     assert!(!page::page(&whole, false).expect("a page").contains("Incomplete."));

@@ -2,5 +2,6 @@
 
 mod claims;
 mod formats;
+mod notebooks;
 mod reproduce;
 mod texts;

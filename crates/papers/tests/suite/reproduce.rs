@@ -2,7 +2,7 @@
 //! where they can be. Cycles of the models are exact, so these are no timed tests.
 
 use lab::LabError;
-use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, NativeTimes};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use papers::paper::{FigureKind, Paper};
@@ -30,6 +30,10 @@ impl Deliveries for NoDeliveries {
         _: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
         panic!("nobody delivers {kind:?} here")
+    }
+
+    fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError> {
+        panic!("nobody opens {suite} here")
     }
 }
 

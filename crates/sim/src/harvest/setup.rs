@@ -213,7 +213,7 @@ fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
     Err(LabError::UnknownName { what: "variant", name: variant.into(), suggestion })
 }
 
-fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
+pub(crate) fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
     let known = workspace.names_in("radios")?;
     if name != RADIO {
         let suggestion = names::suggestion(name, [RADIO]);
@@ -271,11 +271,11 @@ fn threshold_v(
 }
 
 /// Bytes that are signed: `device/node/message.h`.
-const SIGNED_OF_A_READING: u16 = 20;
+pub(crate) const SIGNED_OF_A_READING: u16 = 20;
 const SIGNED_OF_AN_ANSWER: u16 = 36;
 
 /// Bytes of a message's packets: `device/node/message.h`.
-fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
+pub(crate) fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
     const BODY_HEADER: usize = 10;
     const HEADER: usize = 11;
     const PIECE: usize = 50;
@@ -283,14 +283,14 @@ fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
     (0..body.div_ceil(PIECE)).map(move |index| (HEADER + PIECE.min(body - index * PIECE)) as u32)
 }
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl lab::progress::Progress for Silent {
     fn report(&self, _: usize, _: usize, _: &str) {}
 }
 
 /// The sun from the scenario's first day on, for as many days as it lasts and one.
-fn sun(workspace: &Workspace, scenario: &Scenario) -> Result<Irradiance, LabError> {
+pub(crate) fn sun(workspace: &Workspace, scenario: &Scenario) -> Result<Irradiance, LabError> {
     let settings = &scenario.sun;
     // A year goes round.
     let days = (scenario.days.ceil() as u32 + 1).min(366);

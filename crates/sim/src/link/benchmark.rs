@@ -1,13 +1,13 @@
 //! The link benchmark of Kalns and others (2016): measurements and commands between a meter and its
 //! collector, one after the other.
 
-use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord};
+use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord, native};
 use crate::node::Node;
 use crate::node::meter::MeterFirmware;
 use crate::station::collector::ProcessingDelay;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
-use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message, SEED};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message, NativeTimes, SEED};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
@@ -56,11 +56,7 @@ impl Deliveries for LinkBenchmark {
         kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
-        let suite = Suite::named(&kind.suite).ok_or_else(|| LabError::UnknownName {
-            what: "suite",
-            name: kind.suite.clone(),
-            suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
-        })?;
+        let suite = suite_named(&kind.suite)?;
         let firmware = MeterFirmware::build(workspace, BOARD, suite)?;
         let delay = collector_delay(workspace, endpoints, suite, progress)?;
         let mut experiment = Experiment::begin(&firmware, kind.message, suite, delay)?;
@@ -76,6 +72,18 @@ impl Deliveries for LinkBenchmark {
         progress.report(endpoints.runs as usize, endpoints.runs as usize, "");
         Ok(runs)
     }
+
+    fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError> {
+        native::open(suite_named(suite)?)
+    }
+}
+
+fn suite_named(name: &str) -> Result<Suite, LabError> {
+    Suite::named(name).ok_or_else(|| LabError::UnknownName {
+        what: "suite",
+        name: name.to_owned(),
+        suggestion: names::suggestion(name, Suite::ALL.iter().map(|suite| suite.name())),
+    })
 }
 
 /// Processing delay of the collector, in nanoseconds.

@@ -1,6 +1,7 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod closed_loop;
+mod configured;
 mod deliveries;
 mod firmware;
 mod network;

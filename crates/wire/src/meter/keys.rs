@@ -20,6 +20,9 @@ use rust_crypto as provider;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
+/// Library of agreement and verification in this build.
+pub const EC_LIBRARY: &str = if cfg!(feature = "aws-lc") { "AWS-LC" } else { "RustCrypto" };
+
 /// Bytes that are no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {

@@ -1,6 +1,7 @@
 //! The MSP430F5xx and MSP430FR5xx parts of Texas Instruments.
 
 pub mod adc12_a;
+pub mod aes256;
 mod clocks;
 pub mod crc;
 pub mod cs;

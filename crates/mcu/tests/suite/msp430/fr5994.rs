@@ -219,3 +219,48 @@ fn the_crc32_module_signs_bytes_and_words() {
     assert!(fault(&mov(1, CRC32 + 4)).contains("CRC32DIRB"));
     assert!(fault(&mov(1, CRC32 + 0x12)).contains("no such register"));
 }
+
+/// FIPS 197, appendices C.1 to C.3; busy for the cycles of SLAU367P, table 21-1, from the last word
+/// of data.
+#[test]
+fn the_aes_module_encrypts_with_each_length_of_key() {
+    const AES256: u16 = 0x09c0;
+    let plain = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes();
+    let words = |bytes: &[u8], register: u16| -> Vec<u16> {
+        let word = |pair: &[u8]| mov(u16::from_le_bytes([pair[0], pair[1]]), AES256 + register);
+        bytes.chunks(2).flat_map(word).collect()
+    };
+    let key: Vec<u8> = (0..32).collect();
+    for (length, busy, cipher) in [
+        (16, 168, 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128),
+        (24, 204, 0xdda9_7ca4_864c_dfe0_6eaf_70a0_ec0d_7191),
+        (32, 234, 0x8ea2_b7ca_5167_45bf_eafc_4990_4b49_6089),
+    ] {
+        let setup = [mov((length as u16 / 8 - 2) << 2, AES256), words(&key[..length], 6)].concat();
+        // BIT.W #1, &AESASTAT; JNZ $-6; then each word of AESADOUT into R4 to R11.
+        let wait = [0xb392, AES256 + 4, 0x23fd];
+        let output: Vec<u16> = (4..12).flat_map(|register| [0x4210 | register, AES256 + 0xa]).collect();
+        let program = [&setup[..], &words(&plain, 8), &wait, &output].concat();
+        let mut machine = machine(RAM, &program);
+        assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+        let bytes: Vec<u8> = (4..12)
+            .flat_map(|index| (register(&*machine, &format!("r{index}")) as u16).to_le_bytes())
+            .collect();
+        assert_eq!(bytes, cipher.to_be_bytes(), "{length}");
+        // Without the wait the first read comes too soon; with as many cycles between it does not.
+        let after = |idle: usize| {
+            let idle = vec![MOVE; idle];
+            machine_after(&[&setup[..], &words(&plain, 8), &idle, &output].concat())
+        };
+        assert!(after(busy - 6).is_err_and(|fault| fault.contains("busy")), "{length}");
+        assert!(after(busy).is_ok(), "{length}");
+    }
+    assert!(fault(&mov(1, AES256)).contains("decryption"));
+    assert!(fault(&mov(0x8000, AES256)).contains("cipher modes"));
+    assert!(fault(&mov(0, AES256 + 0xc)).contains("not modelled"));
+}
+
+/// Runs a program to its end, or to its fault.
+fn machine_after(words: &[u16]) -> Result<Stop, String> {
+    machine(RAM, words).run(&Until::default()).map_err(|fault| fault.to_string())
+}
