@@ -1,5 +1,6 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod call;
 mod check;
 mod compare;
 mod constant_time;

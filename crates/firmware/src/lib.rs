@@ -5,16 +5,21 @@
 //!   of what they built
 //! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds
 //!   of file have
+//! - [`kit`]: what a function of a user's own is linked with; [`c_types`]: its types;
+//!   [`objects`]: its symbols before it is linked
 //! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a
 //!   function's code is from, and its instructions as text
 //! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where
 //!   there is none
 
 pub mod build;
+pub mod c_types;
 mod disassembly;
 pub mod elf;
 mod error;
+pub mod kit;
 mod names;
+pub mod objects;
 mod prototype;
 pub mod sdld;
 mod source_lines;

@@ -15,6 +15,7 @@
 //! - [`traces`]: recordings of a run beside its sums: waveforms, calls, counts of instructions
 //! - [`user_firmware`]: a user's own firmware in its machine; [`probe`]: the same piece by piece,
 //!   with calls of its functions
+//! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: their work, on all processors of the host
@@ -25,6 +26,7 @@ pub mod bench;
 pub mod board;
 mod cache;
 pub mod calibration;
+pub mod call;
 pub mod check;
 pub mod compare;
 pub mod cost_table;
