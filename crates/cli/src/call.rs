@@ -3,16 +3,28 @@
 use crate::measure::MeasureArgs;
 use crate::{Interruptible, interruption, lines};
 use clap::Args;
-use lab::call::{self, Request};
+use lab::call::{self, CallRow, Request};
 use lab::compare::CALL;
 use lab::repetition::Repetition;
 use lab::target::Workspace;
 use lab::{LabError, report};
-use output::{Answer, Bar};
+use output::{Answer, Bar, ReportFormat};
 
 /// Options that follow a program, and none that is made here.
 const OF_FIRMWARE: [&str; 14] = [
-    "function", "until", "calls", "pin", "marker", "input", "uart", "console", "flamegraph", "vcd", "trace", "lcov", "listing",
+    "function",
+    "until",
+    "calls",
+    "pin",
+    "marker",
+    "input",
+    "uart",
+    "console",
+    "flamegraph",
+    "vcd",
+    "trace",
+    "lcov",
+    "listing",
     "crystal",
 ];
 
@@ -82,8 +94,14 @@ pub(crate) fn command(
     let interrupted = interruption()?;
     let called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
     drop(bar);
-    let problems = called.rows.iter().filter_map(|row| Some(format!("{}: {}", row.target, row.problem.as_ref()?)));
-    let remarks = called.remarks.iter().cloned().chain(problems).map(|remark| format!("wattseal: {remark}"));
+    if let Some(failure) = called.failure.as_ref().filter(|_| args.format == ReportFormat::Table) {
+        let remarks = called.remarks.iter().chain([failure]).map(|remark| format!("wattseal: {remark}"));
+        return Ok(Answer { data: String::new(), remark: lines(remarks), success: false });
+    }
+    let problem = |row: &CallRow| Some(format!("{}: {}", row.target, row.problem.as_ref()?));
+    let of_parts = called.rows.iter().filter(|_| called.failure.is_none()).filter_map(problem);
+    let remarks = called.remarks.iter().chain(&called.failure).cloned().chain(of_parts);
+    let remarks = remarks.map(|remark| format!("wattseal: {remark}"));
     let answer = Answer {
         data: report::called(&called.rows, args.format, args.wide)?,
         remark: lines(std::iter::once(calibrated).chain(remarks)),

@@ -7,10 +7,14 @@ use addr2line::gimli::{
     UnitOffset, constants as dw,
 };
 use object::{Object, ObjectSection};
+use std::collections::HashMap;
 use std::path::Path;
 
+/// Depth that a member adds; what a parameter points to is at 1.
+const MEMBER: usize = 2;
+
 /// Depth to which structures in structures are looked at.
-const DEEPEST: usize = 8;
+const DEEPEST: usize = 8 * MEMBER;
 
 /// A type, spelled as its author did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,18 +137,45 @@ fn each_entry<'d>(
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
+        let scopes = scopes(dwarf, &unit)?;
         let mut entries = unit.entries();
         while let Some((_, entry)) = entries.next_dfs()? {
-            see(Die { dwarf, unit: &unit, offset: entry.offset() }, entry.tag())?;
+            see(Die { dwarf, unit: &unit, scopes: &scopes, offset: entry.offset() }, entry.tag())?;
         }
     }
     Ok(())
+}
+
+/// What stands before the names of types in namespaces and classes: `dsp::`.
+type Scopes = HashMap<UnitOffset, String>;
+
+fn scopes(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Result<Scopes, Error> {
+    let mut scopes = Scopes::new();
+    // The name of each entry above the one at hand that makes a scope.
+    let mut above: Vec<Option<String>> = Vec::new();
+    let mut depth = 0;
+    let mut entries = unit.entries();
+    while let Some((step, entry)) = entries.next_dfs()? {
+        depth += step;
+        above.truncate(usize::try_from(depth).unwrap_or(0));
+        let before: String = above.iter().flatten().map(|name| format!("{name}::")).collect();
+        if !before.is_empty() {
+            scopes.insert(entry.offset(), before);
+        }
+        let is_scope =
+            matches!(entry.tag(), dw::DW_TAG_namespace | dw::DW_TAG_structure_type | dw::DW_TAG_class_type);
+        let name = entry.attr_value(dw::DW_AT_name)?.filter(|_| is_scope);
+        let name = name.map(|name| dwarf.attr_string(unit, name)).transpose()?;
+        above.push(name.map(|name| name.to_string_lossy().into_owned()));
+    }
+    Ok(scopes)
 }
 
 #[derive(Clone, Copy)]
 struct Die<'u, 'd> {
     dwarf: &'u Dwarf<Slice<'d>>,
     unit: &'u Unit<Slice<'d>>,
+    scopes: &'u Scopes,
     offset: UnitOffset,
 }
 
@@ -214,11 +245,18 @@ impl<'d> Die<'_, 'd> {
         self.reference(dw::DW_AT_type)?.map_or(Ok(None), |die| die.c_type(None, depth))
     }
 
+    /// Its name with the scopes around it, of C++.
+    fn scoped_name(&self) -> Result<Option<String>, Error> {
+        let scope = self.scopes.get(&self.offset).map_or("", String::as_str);
+        Ok(self.name()?.map(|name| format!("{scope}{name}")))
+    }
+
     /// The type that this entry is; `alias` is the outermost name of the author's for it.
     fn c_type(&self, alias: Option<&str>, depth: usize) -> Result<Option<Type>, Error> {
         let name = self.name()?;
+        let scoped = self.scoped_name()?;
         let spelled = |kind: &str| {
-            let tagged = name.as_ref().map(|name| format!("{kind} {name}").trim_start().to_owned());
+            let tagged = scoped.as_ref().map(|name| format!("{kind} {name}").trim_start().to_owned());
             alias.map(str::to_owned).or(tagged)
         };
         let bytes = self.number(dw::DW_AT_byte_size)?.unwrap_or(0) as u8;
@@ -232,8 +270,9 @@ impl<'d> Die<'_, 'd> {
             dw::DW_TAG_typedef => {
                 let Some(die) = self.reference(dw::DW_AT_type)? else { return Ok(None) };
                 let own = name.clone().unwrap_or_default();
-                let mut named = die.c_type(Some(alias.unwrap_or(&own)), depth)?;
-                if let (Some(Type::Integer { portable_bits, .. }), Some(bits)) = (&mut named, fixed_bits(&own))
+                let mut named = die.c_type(alias.or(scoped.as_deref()), depth)?;
+                if let (Some(Type::Integer { portable_bits, .. }), Some(bits)) =
+                    (&mut named, fixed_bits(&own))
                 {
                     *portable_bits = bits;
                 }
@@ -245,8 +284,10 @@ impl<'d> Die<'_, 'd> {
                 None => Type::Other("enumeration without a name".into()),
             },
             dw::DW_TAG_structure_type | dw::DW_TAG_class_type => match spelled("struct") {
-                Some(_) if depth >= DEEPEST => Type::Other("structure in too many others".into()),
+                _ if depth >= DEEPEST => Type::Other("structure in too many others".into()),
                 Some(spelled) => self.structure(spelled, depth)?,
+                // In another one it needs no name.
+                None if depth >= MEMBER => self.structure(String::new(), depth)?,
                 None => Type::Other("structure without a name".into()),
             },
             dw::DW_TAG_union_type => Type::Other("union".into()),
@@ -297,7 +338,7 @@ impl<'d> Die<'_, 'd> {
             if child.tag()? != dw::DW_TAG_member || child.has(dw::DW_AT_external)? {
                 continue;
             }
-            let mut kind = child.type_of(depth + 1)?;
+            let mut kind = child.type_of(depth + MEMBER)?;
             if let (Some(Type::Integer { portable_bits, .. }), Some(bits)) =
                 (&mut kind, child.number(dw::DW_AT_bit_size)?)
             {
@@ -305,6 +346,11 @@ impl<'d> Die<'_, 'd> {
             }
             match (child.name()?, kind) {
                 (Some(name), Some(kind)) if is_assignable(&kind) => members.push((name, kind)),
+                // C11's members without a name are reached as if their own were in this one.
+                (None, Some(Type::Structure { members: own, is_partial: partial, .. })) => {
+                    members.extend(own);
+                    is_partial |= partial;
+                }
                 _ => is_partial = true,
             }
         }

@@ -24,7 +24,7 @@ use numbers::Number;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
-use slots::Plan;
+use slots::{Plan, Slot};
 use source::Declared;
 use std::path::{Path, PathBuf};
 
@@ -106,15 +106,50 @@ pub struct CallRow {
     pub problem: Option<String>,
 }
 
+impl CallRow {
+    /// Without figures.
+    fn new(request: &Request, target: &Target) -> CallRow {
+        CallRow {
+            call: request.call.clone(),
+            target: target.name().into(),
+            clock_hz: request.clock_hz.unwrap_or(target.part.default_clock_hz),
+            supply_v: request.supply_v.unwrap_or(target.supply.default_v),
+            runs: 0,
+            cycles: None,
+            accuracy: None,
+            time_s: None,
+            energy_j: None,
+            energy_accuracy: None,
+            memory: None,
+            flash_bytes: None,
+            ram_bytes: None,
+            stack_bytes: None,
+            outputs: None,
+            verified: false,
+            compiler: String::new(),
+            seed: request.seed,
+            problem: None,
+        }
+    }
+}
+
 /// Rows of a call, and what is said of them.
 #[derive(Debug)]
 pub struct Called {
     pub rows: Vec<CallRow>,
     /// Remarks on all of it, for a person.
     pub remarks: Vec<String>,
+    /// Why it was run on no part.
+    pub failure: Option<String>,
 }
 
 impl Called {
+    /// Rows of what did not come to be run on any part.
+    fn not_begun(request: &Request, targets: &[Target], remarks: Vec<String>, error: &LabError) -> Called {
+        let row = |target| CallRow { problem: Some(error.to_string()), ..CallRow::new(request, target) };
+        Called { rows: targets.iter().map(row).collect(), remarks, failure: Some(error.to_string()) }
+    }
+
     /// Returns true if every part gave the right outputs.
     #[must_use]
     pub fn is_good(&self) -> bool {
@@ -124,6 +159,9 @@ impl Called {
 
 /// Outputs of each run, by slot.
 type Outputs = Vec<Vec<Vec<Number>>>;
+
+/// Outputs of a part, and the bytes of an element of each slot there.
+type OfPart = (Outputs, Vec<usize>);
 
 /// What all parts share.
 struct Shared<'a> {
@@ -150,18 +188,23 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
     let sources = Sources::new(&request.files, &request.options, &request.flags)?;
     let (targets, mut remarks) = targets(workspace, request)?;
     let folder = temporary()?;
-    let kit = || targets.iter().filter_map(|target| kit(workspace, request, target).ok()).find(|kit| !kit.is_sdcc());
+    let kit = || {
+        targets.iter().filter_map(|target| kit(workspace, request, target).ok()).find(|kit| !kit.is_sdcc())
+    };
     let found = host::find(&sources, &call.function, folder.path(), kit)?;
     let plan = Plan::new(&call, &found.signature)?;
     let declared = Declared { files: &found.files, function: &call.function };
     let harness = declared.harness(&plan);
     host::write(&folder.path().join(sources.named("harness")), &harness)?;
-    let included: Vec<PathBuf> = found.files.iter().filter(|file| !sources.headers.contains(file)).cloned().collect();
+    let included: Vec<PathBuf> =
+        found.files.iter().filter(|file| !sources.headers.contains(file)).cloned().collect();
     let inputs = inputs(&plan, request);
     let reference = match &found.not_on_host {
         Some(said) => {
             let first = said.lines().find(|line| line.contains("error")).unwrap_or("");
-            remarks.push(format!("the host's compiler does not take it, so parts are compared with each other alone: {first}"));
+            remarks.push(format!(
+                "the host's compiler does not take it, so parts are compared with each other alone: {first}"
+            ));
             None
         }
         None if !sources.objects.is_empty() || has_assembly(&sources) => {
@@ -170,8 +213,14 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
             None
         }
         None => {
-            let program = host::build(&sources, folder.path(), &call.function, &included)?;
-            Some(host::run(&program, &plan, &inputs)?)
+            let outputs = host::build(&sources, folder.path(), &call.function, &included)
+                .and_then(|program| host::run(&program, &plan, &inputs));
+            match outputs {
+                Ok(outputs) => Some(outputs),
+                Err(error) if error.is_usage() => return Err(error),
+                // What does not work on the host has a row without figures on each part.
+                Err(error) => return Ok(Called::not_begun(request, &targets, remarks, &error)),
+            }
         }
     };
     remarks.extend(plan.not_compared.iter().map(|what| format!("not compared: {what}")));
@@ -185,7 +234,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
     let rows = shared.compared(rows, reference.as_ref());
     let drawn = shared.plan.slots.iter().any(|slot| slot.is_drawn());
     remarks.push(shared.summary(&rows, reference.is_some(), drawn));
-    Ok(Called { rows, remarks })
+    Ok(Called { rows, remarks, failure: None })
 }
 
 /// The targets with a compiler, and a remark on those without.
@@ -219,7 +268,8 @@ fn temporary() -> Result<tempfile::TempDir, LabError> {
 }
 
 fn has_assembly(sources: &Sources) -> bool {
-    let is_assembly = |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("s"));
+    let is_assembly =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("s"));
     sources.sources.iter().any(is_assembly)
 }
 
@@ -233,42 +283,25 @@ fn inputs(plan: &Plan, request: &Request) -> Vec<Vec<Vec<Number>>> {
 
 impl Shared<'_> {
     /// A part's row, and its outputs where it has any.
-    fn row(&self, target: &Target) -> (CallRow, Outputs) {
-        let mut row = CallRow {
-            call: self.request.call.clone(),
-            target: target.name().into(),
-            clock_hz: self.request.clock_hz.unwrap_or(target.part.default_clock_hz),
-            supply_v: self.request.supply_v.unwrap_or(target.supply.default_v),
-            runs: 0,
-            cycles: None,
-            accuracy: None,
-            time_s: None,
-            energy_j: None,
-            energy_accuracy: None,
-            memory: None,
-            flash_bytes: None,
-            ram_bytes: None,
-            stack_bytes: None,
-            outputs: None,
-            verified: false,
-            compiler: String::new(),
-            seed: self.request.seed,
-            problem: None,
-        };
+    fn row(&self, target: &Target) -> (CallRow, OfPart) {
+        let mut row = CallRow::new(self.request, target);
         match self.measure(target, &mut row) {
             Ok(outputs) => (row, outputs),
             Err(error) => {
-                row.problem = Some(error.to_string());
-                (row, Vec::new())
+                let said = error.to_string();
+                let named = format!("{}: ", row.target);
+                row.problem = Some(said.strip_prefix(&named).unwrap_or(&said).to_owned());
+                (row, (Vec::new(), Vec::new()))
             }
         }
     }
 
     /// Compares the outputs of each part with the host's, or with those of the first part that has
     /// any.
-    fn compared(&self, rows: Vec<(CallRow, Outputs)>, reference: Option<&Outputs>) -> Vec<CallRow> {
-        let with_outputs = |(row, _): &&(CallRow, Outputs)| row.problem.is_none();
-        let first = rows.iter().find(with_outputs).map(|(row, outputs)| (row.target.clone(), outputs.clone()));
+    fn compared(&self, rows: Vec<(CallRow, OfPart)>, reference: Option<&Outputs>) -> Vec<CallRow> {
+        let with_outputs = |(row, _): &&(CallRow, OfPart)| row.problem.is_none();
+        let first =
+            rows.iter().find(with_outputs).map(|(row, (outputs, _))| (row.target.clone(), outputs.clone()));
         let (name, against) = match (reference, first) {
             (Some(outputs), _) => ("the host".to_owned(), outputs.clone()),
             (None, Some(first)) => first,
@@ -287,16 +320,27 @@ impl Shared<'_> {
     }
 
     /// The first difference between outputs, as a sentence.
-    fn difference(&self, outputs: &Outputs, against: &Outputs, target: &str, other: &str) -> Option<String> {
+    fn difference(
+        &self,
+        (outputs, sizes): &OfPart,
+        against: &Outputs,
+        target: &str,
+        other: &str,
+    ) -> Option<String> {
         for (run, (ours, theirs)) in outputs.iter().zip(against).enumerate() {
-            for (slot, (ours, theirs)) in self.plan.slots.iter().zip(ours.iter().zip(theirs)) {
+            for (index, slot) in self.plan.slots.iter().enumerate() {
+                let (ours, theirs) = (&ours[index], &theirs[index]);
                 let differs = |(ours, theirs): (&Number, &Number)| !ours.is(*theirs, self.request.tolerance);
                 let Some(at) = ours.iter().zip(theirs).position(differs) else { continue };
                 let element = if slot.count > 1 { format!("[{at}]") } else { String::new() };
                 let call = if run == 0 { "the first call".into() } else { format!("call {}", run + 1) };
                 return Some(format!(
-                    "{}{element} differs: {} on {target}, {} on {other}, after {call} with seed {}",
-                    slot.label, ours[at], theirs[at], self.request.seed
+                    "{}{element} differs: {} on {target}, {} on {other}, after {call} with seed {}{}",
+                    slot.label,
+                    ours[at],
+                    theirs[at],
+                    self.request.seed,
+                    reason(slot, sizes[index], ours[at], theirs[at])
                 ));
             }
         }
@@ -321,5 +365,22 @@ impl Shared<'_> {
             share => format!(", floating-point numbers within a share of {share}"),
         };
         format!("{seed}{compared}{tolerance}")
+    }
+}
+
+/// What explains a difference, where anything does.
+fn reason(slot: &Slot, bytes: usize, ours: Number, theirs: Number) -> String {
+    let spelled = &slot.spelled;
+    match (ours, theirs) {
+        (Number::Float(_), _) if bytes != slot.scalar.host_bytes() => {
+            format!("; {spelled} has {bytes} bytes there; --tolerance 1e-6 lets it differ by such a share")
+        }
+        (Number::Float(_), _) if ours.is(theirs, 1e-3) => {
+            "; --tolerance 1e-6 lets it differ by such a share".into()
+        }
+        (Number::Integer(_), _) if bytes != slot.scalar.host_bytes() => {
+            format!("; {spelled} has {bytes} bytes there, and {} on the host", slot.scalar.host_bytes())
+        }
+        _ => String::new(),
     }
 }

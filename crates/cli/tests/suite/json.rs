@@ -36,10 +36,11 @@ struct Written {
     schema: Value,
 }
 
-fn written() -> [Written; 9] {
+fn written() -> [Written; 10] {
     [
         of::<lab::row::BenchRow>("bench", "wattseal bench"),
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
+        of::<lab::call::CallRow>("measure-call", "wattseal measure --call CALL"),
         of::<lab::traces::ListingRow>("measure-listing", "wattseal measure --listing NAME"),
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),

@@ -3,6 +3,7 @@
 mod advisories;
 mod any_command_line;
 mod book;
+mod call;
 mod check;
 mod ci;
 mod commands;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Flags of C++ that need no library behind them.
-const CPP_FLAGS: [&str; 3] = ["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
+const CPP_FLAGS: [&str; 4] = ["-std=gnu++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
 
 /// A user's files, and the options that they are compiled with.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time after which the function counts as endless.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Exit code of the host's program where it cannot read or write.
 const TORN: i32 = 97;
@@ -249,12 +249,16 @@ fn ended(program: &Path, given: &Path, taken: &Path) -> Result<(), LabError> {
         (Some(first), _) => {
             let first = first.split_once("AddressSanitizer: ").map_or(first, |(_, rest)| rest);
             let what = first.split(" on address").next().unwrap_or(first);
+            let what = what.split(" (pc").next().unwrap_or(what);
             let place = lines.clone().find(|line| line.trim_start().starts_with("#0"));
             let place = place.and_then(|line| line.split_once(" in ")).map(|(_, place)| place);
             let variable = text.lines().find_map(|line| line.split_once("global variable '"));
             let variable = variable.and_then(|(_, rest)| rest.split_once('\''));
             let of = variable.map_or(String::new(), |(name, _)| format!(" beside {name}"));
-            format!("out of bounds on the host: {what}{of}{}", place.map_or(String::new(), |place| format!(", in {place}")))
+            format!(
+                "out of bounds on the host: {what}{of}{}",
+                place.map_or(String::new(), |place| format!(", in {place}"))
+            )
         }
         (None, Some(TORN)) => "the host's program could not exchange its files".to_owned(),
         (None, _) => format!("on the host the function ended with {status}"),

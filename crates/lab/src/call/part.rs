@@ -4,7 +4,7 @@ use super::compile::Harness;
 use super::numbers::{Number, decoded, encoded};
 use super::slots::Slot;
 use super::source::{GUARD, GUARD_BYTE};
-use super::{CallRow, Outputs, Shared, host, temporary};
+use super::{CallRow, OfPart, Outputs, Shared, host, temporary};
 use crate::LabError;
 use crate::harness::OperationRun;
 use crate::operations::Operation;
@@ -28,10 +28,22 @@ struct Program<'a> {
     big_endian: bool,
 }
 
+/// What the calls gave.
+struct Ran {
+    /// Of those that count.
+    cycles: Vec<u64>,
+    /// The deepest, in bytes.
+    stack: u32,
+    /// Of all, that which does not count among them.
+    outputs: Outputs,
+    /// Bytes of an element of each slot.
+    sizes: Vec<usize>,
+}
+
 impl Shared<'_> {
     /// Builds and runs it, and fills in the row. Returns the outputs of each run, that which does
     /// not count among them.
-    pub(super) fn measure(&self, target: &Target, row: &mut CallRow) -> Result<Outputs, LabError> {
+    pub(super) fn measure(&self, target: &Target, row: &mut CallRow) -> Result<OfPart, LabError> {
         let point = target.operating_point(self.request.clock_hz, self.request.supply_v)?;
         let source = self.workspace.source(target, &point)?;
         let kit = Kit::build(&source)?;
@@ -40,12 +52,13 @@ impl Shared<'_> {
         row.compiler = format!("{} {}", firmware::compiler_version(&source)?, flags.join(" ")).trim().into();
         let folder = temporary()?;
         host::write(&folder.path().join(self.sources.named("harness")), &self.harness)?;
-        let harness = Harness { target: target.name(), function: &self.call.function, included: &self.included };
+        let harness =
+            Harness { target: target.name(), function: &self.call.function, included: &self.included };
         let (program, empty) = self.sources.on_part(&kit, folder.path(), &harness)?;
         let firmware = Firmware::read(&program, target.part.core)?;
         let empty = Firmware::read(&empty, target.part.core)?.footprint();
         let measured = if kit.is_sdcc() { self.call.function.clone() } else { "ws_call_target".into() };
-        let (cycles, stack, outputs) = self.called(target, &firmware, &point, &measured)?;
+        let Ran { cycles, stack, outputs, sizes } = self.called(target, &firmware, &point, &measured)?;
         let footprint = firmware.footprint();
         let address = firmware.symbol(&measured)?.address;
         row.fill(target, &point, &cycles, address);
@@ -53,17 +66,17 @@ impl Shared<'_> {
         row.ram_bytes = Some(footprint.ram - empty.ram);
         row.stack_bytes = Some(stack);
         row.outputs = Some(self.hash(&outputs));
-        Ok(outputs)
+        Ok((outputs, sizes))
     }
 
-    /// The cycles of each call that counts, the deepest stack and the outputs of all.
+    /// Runs the calls.
     fn called(
         &self,
         target: &Target,
         firmware: &Firmware,
         point: &OperatingPoint,
         measured: &str,
-    ) -> Result<(Vec<u64>, u32, Outputs), LabError> {
+    ) -> Result<Ran, LabError> {
         let operation = Operation::of_call(&self.call.function, measured);
         let run = OperationRun::start(target, firmware, &operation, point.clock_hz, self.request.max_cycles)?;
         let mut program = Program {
@@ -89,7 +102,7 @@ impl Shared<'_> {
                 }
             }
         }
-        Ok((cycles, stack, outputs))
+        Ok(Ran { cycles, stack, outputs, sizes: program.sizes })
     }
 
     fn hash(&self, outputs: &Outputs) -> String {
@@ -179,7 +192,9 @@ impl Program<'_> {
                 let fits = encoded(*number, size, self.big_endian);
                 bytes.extend(fits.ok_or_else(|| {
                     let Slot { label, spelled, .. } = slot;
-                    self.problem(format!("{label}: {number} does not fit into {spelled}, which has {size} bytes here"))
+                    self.problem(format!(
+                        "{label}: {number} does not fit into {spelled}, which has {size} bytes here"
+                    ))
                 })?);
             }
             // What is an output alone must not hold that of an earlier run.
@@ -214,7 +229,9 @@ impl Program<'_> {
             let size = self.sizes[index];
             let length = if slot.is_output { size * slot.count } else { 0 };
             let bytes = self.peek(self.address(index)?, length)?;
-            outputs.push(bytes.chunks_exact(size).map(|one| decoded(one, slot.scalar, self.big_endian)).collect());
+            outputs.push(
+                bytes.chunks_exact(size).map(|one| decoded(one, slot.scalar, self.big_endian)).collect(),
+            );
         }
         Ok(outputs)
     }
@@ -229,12 +246,13 @@ impl Program<'_> {
             Some(lowest) if lowest >= end => Ok(()),
             _ => {
                 let room = top.saturating_sub(end);
-                Err(self.problem(format!("its stack of {stack} bytes meets the variables: there is room for {room}")))
+                Err(self.problem(format!(
+                    "its stack of {stack} bytes meets the variables: there is room for {room}"
+                )))
             }
         }
     }
 }
-
 
 fn is_avr(target: &Target) -> bool {
     matches!(target.part.core, CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6)

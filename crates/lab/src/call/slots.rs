@@ -132,9 +132,7 @@ impl Plan {
                 self.array(array, to.as_deref(), *element)?;
                 Ok(if *is_reference { format!("{symbol}.a[0]") } else { format!("{symbol}.a") })
             }
-            (Type::Pointer { is_reference: false, .. }, Argument::Value(Value::Integer(0))) => {
-                Ok("0".into())
-            }
+            (Type::Pointer { is_reference: false, .. }, Argument::Value(Value::Integer(0))) => Ok("0".into()),
             (Type::Structure { spelled, .. }, Argument::Structure(values)) => {
                 let _ = writeln!(self.declarations, "{spelled} {symbol};");
                 self.members(&symbol, label, kind, 1, Some(&Content::List(values.clone())), false)?;
@@ -186,11 +184,18 @@ impl Plan {
             }
             (Some(kind), element) => {
                 let (spelled, mut scalar) = scalar(kind).ok_or_else(|| {
-                    format!("it points to {}; write a function that makes this of numbers, and call that", self::spelled(kind))
+                    format!(
+                        "it points to {}; write a function that makes this of numbers, and call that",
+                        self::spelled(kind)
+                    )
                 })?;
                 if let Some(element) = element {
-                    scalar = fitted(scalar, element)
-                        .ok_or_else(|| format!("its elements are {spelled} and not {}; [{length}] takes the prototype's", element.name))?;
+                    scalar = fitted(scalar, element).ok_or_else(|| {
+                        format!(
+                            "its elements are {spelled} and not {}; [{length}] takes the prototype's",
+                            element.name
+                        )
+                    })?;
                 }
                 (spelled, scalar)
             }
@@ -240,8 +245,8 @@ impl Plan {
                 Content::Each(value) => Content::Each(*value),
                 Content::List(list) => {
                     let of_one = total / count;
-                    let places = (0..count)
-                        .flat_map(|one| (0..member.count).map(move |at| one * of_one + first + at));
+                    let places =
+                        (0..count).flat_map(|one| (0..member.count).map(move |at| one * of_one + first + at));
                     let value = |place| list.get(place).copied().unwrap_or(Value::Integer(0));
                     Content::List(places.map(value).collect())
                 }
@@ -346,12 +351,7 @@ impl Member {
 }
 
 /// Statements that copy a member of structures to its slot, or from there.
-fn copy(
-    member: &Member,
-    within: &str,
-    slot: &str,
-    count: usize,
-) -> impl Fn(bool) -> String + use<> {
+fn copy(member: &Member, within: &str, slot: &str, count: usize) -> impl Fn(bool) -> String + use<> {
     let mut place = within.to_owned();
     let mut loops = vec![count];
     for step in &member.path {
@@ -363,10 +363,10 @@ fn copy(
             }
         }
     }
-    let index = (1..loops.len()).fold("i0".to_owned(), |index, at| format!("({index}) * {} + i{at}", loops[at]));
-    let heads: String = (0..loops.len())
-        .map(|at| format!("for (i{at} = 0; i{at} < {}; i{at}++) ", loops[at]))
-        .collect();
+    let index =
+        (1..loops.len()).fold("i0".to_owned(), |index, at| format!("({index}) * {} + i{at}", loops[at]));
+    let heads: String =
+        (0..loops.len()).map(|at| format!("for (i{at} = 0; i{at} < {}; i{at}++) ", loops[at])).collect();
     let slot = format!("{slot}[{index}]");
     move |is_in| match is_in {
         true => format!("    {heads}{place} = {slot};\n"),
@@ -428,10 +428,15 @@ fn fitted(scalar: Scalar, element: &Element) -> Option<Scalar> {
         Scalar::Float { bytes } => (element.is_float && bytes * 8 == element.bits).then_some(scalar),
         Scalar::Integer { bytes, signed, bits } => {
             let is_char = bits == 7;
-            let same = !element.is_float && bytes * 8 == element.bits && (is_char || signed == element.signed);
+            let same =
+                !element.is_float && bytes * 8 == element.bits && (is_char || signed == element.signed);
             // An int has other sizes on other parts.
             let is_fixed = is_char || bits == element.bits;
-            (same && is_fixed).then_some(Scalar::Integer { bytes, signed: element.signed, bits: element.bits })
+            (same && is_fixed).then_some(Scalar::Integer {
+                bytes,
+                signed: element.signed,
+                bits: element.bits,
+            })
         }
     }
 }
@@ -447,8 +452,11 @@ fn values(content: &Content) -> &[Value] {
 fn check(values: &[Value], scalar: Scalar, spelled: &str) -> Result<(), String> {
     let Scalar::Integer { bytes, signed, .. } = scalar else { return Ok(()) };
     let bits = 8 * u32::from(bytes);
-    let (least, most) =
-        if signed { (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1) } else { (0, (1_i128 << bits) - 1) };
+    let (least, most) = if signed {
+        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1_i128 << bits) - 1)
+    };
     // What is written for unsigned bytes is taken for characters, too.
     let most = if bits == 8 { 255 } else { most };
     for value in values {

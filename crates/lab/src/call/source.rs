@@ -79,7 +79,8 @@ impl Declared<'_> {
         for counter in (0..LOOPS).map(|at| format!("i{at}")).filter(is_used) {
             let _ = writeln!(text, "    unsigned {counter};");
         }
-        let _ = writeln!(text, "{}    {}\n{}    ws_bench_last = 1;\n}}", plan.before, plan.statement, plan.after);
+        let _ =
+            writeln!(text, "{}    {}\n{}    ws_bench_last = 1;\n}}", plan.before, plan.statement, plan.after);
         text += "#ifdef __cplusplus\n}\n#endif\n";
         text + &host_main(plan)
     }
@@ -105,7 +106,8 @@ fn host_main(plan: &Plan) -> String {
     let mut text = "\n#ifdef WS_HOST\n#include <stdio.h>\nint main(int count, char **files)\n{\n".to_owned();
     text += "    FILE *in = fopen(files[1], \"rb\");\n    FILE *out = fopen(files[2], \"wb\");\n    (void)count;\n";
     text += "    if (in == 0 || out == 0) { return 97; }\n    while (fgetc(in) == 1) {\n";
-    let bytes = |slot: &super::slots::Slot| format!("{}, sizeof({}) * {}", slot.place, slot.spelled, slot.count);
+    let bytes =
+        |slot: &super::slots::Slot| format!("{}, sizeof({}) * {}", slot.place, slot.spelled, slot.count);
     for slot in plan.slots.iter().filter(|slot| slot.content.is_some()) {
         let _ = writeln!(text, "        if (fread({}, 1, in) != 1) {{ return 97; }}", bytes(slot));
     }

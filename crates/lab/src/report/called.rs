@@ -11,14 +11,14 @@ use serde::Serialize;
 
 const COLUMNS: [Column<'static>; 9] = [
     Column::name("target"),
-    Column::right("MHz").spare(2),
+    Column::right("MHz").spare(3),
     Column::right("cycles"),
     Column::right("time"),
     Column::right("energy"),
     Column::right("flash B"),
-    Column::right("RAM B").spare(1),
+    Column::right("RAM B"),
     Column::right("stack B"),
-    Column::left("output"),
+    Column::left("output").spare(4),
 ];
 
 /// Rows of a call, in one table.
@@ -48,11 +48,12 @@ fn cells(row: &CallRow) -> [String; 9] {
     let energy_mark = row.energy_accuracy.as_ref().map_or("", |accuracy| accuracy.energy.mark());
     // Costs of what does not work mean nothing.
     let is_wrong = row.problem.is_some() && row.cycles.is_some();
-    let cycles = row.cycles.filter(|_| !is_wrong).map(|cycles| figure(Some(cycles.mean.round()), "cycles") + mark);
+    let cycles =
+        row.cycles.filter(|_| !is_wrong).map(|cycles| figure(Some(cycles.mean.round()), "cycles") + mark);
     [
         row.target.clone(),
         format!("{}", row.clock_hz as f64 / 1e6),
-        cycles.unwrap_or("–".into()),
+        cycles.unwrap_or(if is_wrong { "WRONG" } else { "none" }.into()),
         quantity(row.time_s.filter(|_| !is_wrong), "s"),
         row.energy_j.filter(|_| !is_wrong).map_or("–".into(), |energy| scaled(energy, "J") + energy_mark),
         bytes(row.flash_bytes),
