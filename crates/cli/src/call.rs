@@ -11,7 +11,9 @@ use lab::{LabError, report};
 use output::{Answer, Bar, ReportFormat};
 
 /// Options that follow a program, and none that is made here.
-const OF_FIRMWARE: [&str; 14] = [
+const OF_FIRMWARE: [&str; 16] = [
+    "base",
+    "map",
     "function",
     "until",
     "calls",

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use lab::units;
-use lab::user_firmware::Setup;
+use lab::user_firmware::{Loading, Setup};
 use std::path::PathBuf;
 
 /// Firmware on its machine.
 #[derive(Args)]
 pub(crate) struct FirmwareArgs {
-    /// The ELF file
+    /// The ELF file; or Intel HEX, S-records, UF2 or a raw binary, which have no names
     #[arg(value_name = "FIRMWARE.elf")]
     elf: PathBuf,
     /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of
@@ -19,8 +19,28 @@ pub(crate) struct FirmwareArgs {
     machine: MachineArgs,
 }
 
+/// What an image does not say.
+#[derive(Args)]
+pub(crate) struct LoadingArgs {
+    /// Address of a raw binary's first byte, such as 0x8000000. ELF files, Intel HEX, S-records and
+    /// UF2 say theirs themselves
+    #[arg(long, value_name = "ADDRESS", value_parser = units::address)]
+    base: Option<u32>,
+    /// Names of a program that has none itself: the map of GNU ld (-Wl,-Map=FILE)
+    #[arg(long, value_name = "FILE.map")]
+    map: Option<PathBuf>,
+}
+
+impl LoadingArgs {
+    pub(crate) fn loading(&self) -> Loading {
+        Loading { base: self.base, map: self.map.clone() }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct MachineArgs {
+    #[command(flatten)]
+    loading: LoadingArgs,
     /// Continue past program errors whose effect on the part is known (a word at an odd address on
     /// the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR).
     /// Each kind is counted and reported at the end [default: stop]
@@ -64,6 +84,7 @@ impl MachineArgs {
     pub(crate) fn setup(&self, elf: PathBuf, target: String) -> Setup {
         Setup {
             elf,
+            loading: self.loading.loading(),
             target,
             clock_hz: self.clock,
             crystal_hz: self.crystal,

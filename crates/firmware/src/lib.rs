@@ -4,7 +4,7 @@
 //! - [`toolchain`]: how it is built, as a target file says; [`mod@build`]: compilers, and the cache
 //!   of what they built
 //! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds
-//!   of file have
+//!   of file have; [`map`]: names beside a file without any
 //! - [`kit`]: what a function of a user's own is linked with; [`c_types`]: its types;
 //!   [`objects`]: its symbols before it is linked
 //! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a
@@ -18,6 +18,7 @@ mod disassembly;
 pub mod elf;
 mod error;
 pub mod kit;
+pub mod map;
 mod names;
 pub mod objects;
 mod prototype;
@@ -32,7 +33,7 @@ pub use build::{
     compiler_version, content,
 };
 pub use disassembly::Disassembled;
-pub use elf::Firmware;
+pub use elf::{Firmware, Loading};
 pub use error::FirmwareError;
 pub use prototype::{CType, Prototype};
 pub use source_lines::SourceLine;

@@ -293,8 +293,10 @@ pub fn run(
     interrupted: &AtomicBool,
     console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
-    let UserFirmware { target, firmware, mut machine, clock_source, supply_v } =
+    let UserFirmware { target, mut firmware, mut machine, clock_source, supply_v } =
         request.setup.load(workspace)?;
+    firmware.name_functions(&request.functions);
+    firmware.name_functions(request.listing.as_slice());
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
     if request.calls.is_some() && watched.is_empty() {
@@ -393,8 +395,10 @@ pub fn run(
         ended,
         failure,
         stubs,
-        reservations: reservations(&*machine, &target)
+        reservations: firmware
+            .lacks()
             .into_iter()
+            .chain(reservations(&*machine, &target))
             .chain(unused_crystal)
             .chain(of_bench)
             .collect(),

@@ -117,13 +117,16 @@ fn cpp_several_sources_headers_and_options_are_compiled() {
         std::fs::write(&path, text).expect("written");
         path
     };
-    let main = file("main.c", "#include <own.h>\nunsigned scaled(unsigned a) { return helper(a) * FACTOR; }\n");
+    let main =
+        file("main.c", "#include <own.h>\nunsigned scaled(unsigned a) { return helper(a) * FACTOR; }\n");
     let helper = file("helper.c", "#include <own.h>\nunsigned helper(unsigned a) { return a ^ 0x55; }\n");
     let header = file("own.h", "unsigned helper(unsigned a);\nunsigned scaled(unsigned a);\n");
     let include = folder.path().display().to_string();
     let options = ["-I", &include, "-DFACTOR=3", "--cflags", "-Os"];
-    for files in [[main.clone(), helper.clone()].as_slice(), &[header.clone(), helper.clone(), main.clone()]] {
-        let (code, out, err) = measured(files, "scaled(0..1000)", &["atmega328p", "i8051", "stm32f407"], &options);
+    for files in [[main.clone(), helper.clone()].as_slice(), &[header.clone(), helper.clone(), main.clone()]]
+    {
+        let (code, out, err) =
+            measured(files, "scaled(0..1000)", &["atmega328p", "i8051", "stm32f407"], &options);
         assert_eq!(code, Some(0), "{out}{err}");
     }
     // An object and a library of one part.
@@ -167,7 +170,10 @@ fn what_is_wrong_is_said_before_anything_runs() {
 #[test]
 fn faults_endless_calls_and_writes_out_of_bounds_are_errors_in_every_format() {
     for (call, part) in [
-        ("past_end([4], 4)", "out of bounds on the host: global-buffer-overflow beside argument 1 (p), in past_end"),
+        (
+            "past_end([4], 4)",
+            "out of bounds on the host: global-buffer-overflow beside argument 1 (p), in past_end",
+        ),
         ("endless(1)", "on the host the function did not return within 10 s"),
     ] {
         let said = refused("functions.c", call, "atmega328p", 1);
@@ -198,8 +204,7 @@ fn what_does_not_compile_shows_the_compiler_s_own_message() {
 fn the_table_fits_80_columns_and_a_later_run_is_compared_with_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let saved = folder.path().join("before.json").display().to_string();
-    let (code, out, err) =
-        measured(&[source("functions.c")], "fir([16], 16)", &PARTS, &["--save", &saved]);
+    let (code, out, err) = measured(&[source("functions.c")], "fir([16], 16)", &PARTS, &["--save", &saved]);
     assert_eq!(code, Some(0), "{err}");
     let table: Vec<&str> = out.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])).collect();
     assert_eq!(table.len(), 4 + PARTS.len(), "{out}");
