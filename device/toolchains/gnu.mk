@@ -183,8 +183,11 @@ KIT_FLAGS := $(TOOLCHAIN_flags) $(DEBUG) $(filter -mhwmult=%,$(FLAGS)) -ffunctio
 	$(if $(C_LIBRARY),,-ffreestanding)
 KIT_LIBRARIES := $(if $(filter clang,$(CC)),,$(if $(C_LIBRARY),-Wl$(comma)--start-group -lgcc -lm -lc -Wl$(comma)--end-group,-lgcc))
 
+# The compiler's own runtime and C library are linked, as in a program of the user's: nothing that stands in their place here.
+KIT_REPLACED := $(if $(filter clang,$(CC)),,%/multiply.S.o %/runtime.S.o) $(if $(C_LIBRARY),%/memory.c.o)
+
 .PHONY: kit
-kit: $(OBJ)/$(APP)/main.o $(RUNTIME) $(OBJ)/$(APP)/device.ld
+kit: $(OBJ)/$(APP)/main.o $(filter-out $(KIT_REPLACED),$(RUNTIME)) $(OBJ)/$(APP)/device.ld
 	rm -rf $(KIT) && mkdir -p $(KIT)
 	$(foreach file,$(filter %.o,$^),cp $(file) $(KIT)/$(subst /,-,$(file:$(OBJ)/%=%)) &&) cp $(OBJ)/$(APP)/device.ld $(KIT)/
 	$(if $(C_LIBRARY),,cp -r call/include $(KIT)/)

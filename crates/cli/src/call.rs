@@ -3,7 +3,8 @@
 use crate::measure::MeasureArgs;
 use crate::{Interruptible, interruption, lines};
 use clap::Args;
-use lab::call::{self, CallRow, Request};
+use clap::builder::PossibleValuesParser;
+use lab::call::{self, CallRow, Rank, Request};
 use lab::compare::CALL;
 use lab::repetition::Repetition;
 use lab::target::Workspace;
@@ -53,6 +54,9 @@ pub(crate) struct CallArgs {
     /// Further flags of the targets' compilers, such as '-Os -std=c99'; the host's has none of them
     #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
     cflags: Vec<String>,
+    /// Put the targets with the least of this first [default: in the order of their names]
+    #[arg(long, value_name = "FIGURE", requires = "call", value_parser = PossibleValuesParser::new(Rank::ALL.map(|(name, _)| name)))]
+    by: Option<String>,
     /// Let floating-point outputs differ by this share, such as 1e-6 [default: by nothing]
     #[arg(long, value_name = "SHARE", requires = "call", value_parser = share)]
     tolerance: Option<f64>,
@@ -94,8 +98,13 @@ pub(crate) fn command(
     };
     let bar = Bar::new();
     let interrupted = interruption()?;
-    let called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
+    let by = args.call.by.as_deref();
+    let rank = Rank::ALL.into_iter().find(|(name, _)| Some(*name) == by).map(|(_, rank)| rank);
+    let mut called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
     drop(bar);
+    if let Some(rank) = rank {
+        rank.sort(&mut called.rows);
+    }
     if let Some(failure) = called.failure.as_ref().filter(|_| args.format == ReportFormat::Table) {
         let remarks = called.remarks.iter().chain([failure]).map(|remark| format!("wattseal: {remark}"));
         return Ok(Answer { data: String::new(), remark: lines(remarks), success: false });

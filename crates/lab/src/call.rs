@@ -133,6 +133,45 @@ impl CallRow {
     }
 }
 
+/// A figure that rows are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    Cycles,
+    Time,
+    Energy,
+    Flash,
+    Ram,
+    Stack,
+}
+
+impl Rank {
+    /// All of them, by their names.
+    pub const ALL: [(&str, Rank); 6] = [
+        ("cycles", Rank::Cycles),
+        ("time", Rank::Time),
+        ("energy", Rank::Energy),
+        ("flash", Rank::Flash),
+        ("ram", Rank::Ram),
+        ("stack", Rank::Stack),
+    ];
+
+    /// Puts the rows with the least first, and those without figures or with wrong outputs last.
+    pub fn sort(self, rows: &mut [CallRow]) {
+        let figure = |row: &CallRow| {
+            let figure = match self {
+                Rank::Cycles => row.cycles.map(|cycles| cycles.mean),
+                Rank::Time => row.time_s,
+                Rank::Energy => row.energy_j,
+                Rank::Flash => row.flash_bytes.map(|bytes| bytes as f64),
+                Rank::Ram => row.ram_bytes.map(|bytes| bytes as f64),
+                Rank::Stack => row.stack_bytes.map(f64::from),
+            };
+            figure.filter(|_| row.problem.is_none()).unwrap_or(f64::INFINITY)
+        };
+        rows.sort_by(|one, other| figure(one).total_cmp(&figure(other)));
+    }
+}
+
 /// Rows of a call, and what is said of them.
 #[derive(Debug)]
 pub struct Called {

@@ -9,8 +9,8 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Documents beside the book.
 const OUTSIDE: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 /// Words of all documents outside tables and code: 55,000 for the book as it was made, and 600 for
-/// the papers' claims and reports.
-const WORDS_MAX: usize = 55_000 + 600;
+/// the papers' claims and reports, and 700 for functions without a board and images without names.
+const WORDS_MAX: usize = 55_000 + 600 + 700;
 /// Words of a sentence, and the sentences that are longer still. The second number only falls.
 const SENTENCE_WORDS_MAX: usize = 30;
 const LONG_SENTENCES_MAX: usize = 66;

@@ -101,10 +101,26 @@ fn a_difference_names_part_variable_and_reason() {
     assert!(said.contains("i8051: argument 1 (a)["), "{said}");
 }
 
-/// libgcc's division and floating point keep values in a4 and a5 across calls of __mulsi3.
+/// libgcc's division and floating point keep values in a4 and a5 across calls of __mulsi3, which
+/// the project's own for the CH32V003 changes.
 #[test]
-fn multiplication_of_the_ch32v003_keeps_the_registers_that_libgcc_counts_on() {
+fn the_compiler_s_own_runtime_is_linked() {
     good("functions.c", "quotient(?, ?)", &["ch32v003"], &[]);
+    // As avr-size has it of the same function by itself: 142 bytes and 60 of libgcc.
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("fir.elf");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/fir.c");
+    let compiled = Command::new("avr-gcc")
+        .args(["-mmcu=atmega328p", "-O2", "-nostartfiles", "-Wl,-e,fir", "-o"])
+        .args([&program, &source])
+        .status();
+    assert!(compiled.expect("avr-gcc runs").success());
+    let sizes = Command::new("avr-size").arg(&program).output().expect("avr-size runs").stdout;
+    let sizes = String::from_utf8(sizes).expect("text");
+    let text: i64 = sizes.split_whitespace().nth(6).expect("a size").parse().expect("a number");
+    let (code, out, err) = measured(&[source], "fir([8], 8)", &["atmega328p"], &["--format", "json"]);
+    let rows: Value = serde_json::from_str(&out).expect(&err);
+    assert_eq!((code, rows[0]["flash_bytes"].as_i64()), (Some(0), Some(text)), "{out}");
 }
 
 #[test]
@@ -198,6 +214,19 @@ fn what_does_not_compile_shows_the_compiler_s_own_message() {
     std::fs::write(&broken, "").expect("written");
     let (code, _, err) = measured(&[broken], "broken(1)", &["atmega328p"], &[]);
     assert!(code == Some(2) && err.contains("there is no function 'broken'"), "{err}");
+}
+
+#[test]
+fn rows_are_ranked_by_a_figure() {
+    for by in ["energy", "cycles", "flash"] {
+        let field = |row: &Value| match by {
+            "energy" => row["energy_j"].as_f64(),
+            "cycles" => row["cycles"]["mean"].as_f64(),
+            _ => row["flash_bytes"].as_f64(),
+        };
+        let rows = good("functions.c", "fir([16], 16)", &PARTS, &["--by", by]);
+        assert!(rows.is_sorted_by(|one, next| field(one) <= field(next)), "{by}: {rows:?}");
+    }
 }
 
 #[test]

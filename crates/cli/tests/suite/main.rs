@@ -14,6 +14,7 @@ mod debug;
 mod documentation;
 mod figures;
 mod firmware;
+mod images;
 mod installed;
 mod json;
 mod kept;
