@@ -1,7 +1,7 @@
 /* Calls a function of a user's own again and again, for `wattseal measure --call`.
  *
- * The host stops at ws_bench_ready, writes the arguments into the ws_bench_* variables of the harness that it has
- * written, and resumes: ws_bench_run calls the function once. */
+ * The host stops at ws_bench_ready, writes the arguments into the ws_bench_* variables of the
+ * harness that it has written, and resumes: ws_bench_run calls the function once. */
 #include "compiler.h"
 
 void ws_bench_ready(void);

@@ -63,8 +63,8 @@ $(PROGRAMS): $(B)/%.ihx: $(OBJ)/$(APP)/%.rel $(RUNTIME) $(LIBRARY) toolchains/sd
 	mv $(LINKED).map $(B)/
 	mv $(LINKED).ihx $@
 
-# What a program of a user's own is linked with (APP=call), in a folder of its own, and how the compiler is called. The linker
-# wants the listings beside the objects.
+# What a program of a user's own is linked with (APP=call), in a folder of its own, and how the
+# compiler is called. The linker wants the listings beside the objects.
 .PHONY: kit
 kit: $(OBJ)/$(APP)/main.rel $(RUNTIME)
 	rm -rf $(KIT) && mkdir -p $(KIT)

@@ -12,7 +12,10 @@ use lab::{LabError, report};
 use output::{Answer, Bar, ReportFormat};
 
 /// Options that follow a program, and none that is made here.
-const OF_FIRMWARE: [&str; 16] = [
+const OF_FIRMWARE: [&str; 19] = [
+    "lenient",
+    "stop_on_fault",
+    "stub",
     "base",
     "map",
     "function",
@@ -35,8 +38,8 @@ const OF_FIRMWARE: [&str; 16] = [
 pub(crate) struct CallArgs {
     /// Compile the files for each target, and call this function of theirs. Types come from the
     /// prototype. An argument is a number (64, -1.5), ? for a random one, 0..9 for one of these, an
-    /// array ([64], i16[64], [4]={1,2,3,4}, u8[16]=0, \"text\"), members of a structure ({1, 2}) or a
-    /// name of the program's. Arrays without content are random
+    /// array ([64], i16[64], [4]={1,2,3,4}, u8[16]=0, "text"), members of a structure ({1, 2}) or
+    /// a name of the program's. Arrays without content are random
     #[arg(long, value_name = "CALL", conflicts_with_all = OF_FIRMWARE)]
     call: Option<String>,
     /// Calls that count, with other random arguments each time [default: as many as bench makes]

@@ -19,7 +19,7 @@ pub(crate) struct FirmwareArgs {
     machine: MachineArgs,
 }
 
-/// What an image does not say.
+/// Address and names of an image that does not say them.
 #[derive(Args)]
 pub(crate) struct LoadingArgs {
     /// Address of a raw binary's first byte, such as 0x8000000. ELF files, Intel HEX, S-records and

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct MeasureArgs {
-    /// The ELF file, or several; or Intel HEX, S-records, UF2 or a raw binary; with --call the sources of a function, objects and libraries
+    /// The ELF file, or several; or Intel HEX, S-records, UF2 or a raw binary; with --call the
+    /// sources of a function, objects and libraries
     #[arg(value_name = "FIRMWARE.elf", required = true)]
     pub(crate) elf: Vec<PathBuf>,
     /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of

@@ -146,7 +146,7 @@ fn each_entry<'d>(
     Ok(())
 }
 
-/// What stands before the names of types in namespaces and classes: `dsp::`.
+/// Prefixes of the names of types in namespaces and classes: `dsp::`.
 type Scopes = HashMap<UnitOffset, String>;
 
 fn scopes(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Result<Scopes, Error> {

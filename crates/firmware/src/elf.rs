@@ -3,6 +3,8 @@
 
 mod bare;
 
+pub use bare::Loading;
+
 use crate::sdld;
 use crate::symbols::{Footprint, Function, Mark, Symbol};
 use crate::{FirmwareError, names, suggestion};
@@ -40,15 +42,6 @@ pub struct Firmware {
     format: &'static str,
     /// One look-up at a time: the reader fills its caches as it goes.
     lines: Option<Mutex<addr2line::Loader>>,
-}
-
-/// What is said beside a file that does not say it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Loading {
-    /// Address of a raw binary's first byte.
-    pub base: Option<u32>,
-    /// GNU ld's map of the program.
-    pub map: Option<PathBuf>,
 }
 
 impl Firmware {

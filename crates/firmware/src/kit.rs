@@ -1,4 +1,4 @@
-//! What a function of a user's own is linked with: start-up, linker script, and how the target's
+//! Surroundings of a function of a user's own: start-up, linker script, and how the target's
 //! compiler is called. `device/Makefile` makes it once for a target and a clock.
 
 use crate::FirmwareError;
@@ -30,8 +30,8 @@ impl Kit {
     /// Builds it where it is not there yet.
     ///
     /// # Errors
-    /// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`]
-    /// with what it said.
+    /// [`FirmwareError::MissingTool`] for a compiler that is not installed,
+    /// [`FirmwareError::Build`] with what it said.
     pub fn build(source: &Source<'_>) -> Result<Kit, FirmwareError> {
         let compiler = compiler(source)?;
         require("make")?;

@@ -1,8 +1,8 @@
 //! Names of GNU ld's map (`-Map`), for programs that have none themselves.
 //!
 //! Behind "Linker script and memory map" each input section has a line with address, size and file,
-//! and below it a line with the address for each of its global symbols. A long name of a section has
-//! a line of its own.
+//! and below it a line with the address for each of its global symbols. A long name of a section
+//! has a line of its own.
 
 /// A symbol of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]

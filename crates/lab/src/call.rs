@@ -202,7 +202,7 @@ type Outputs = Vec<Vec<Vec<Number>>>;
 /// Outputs of a part, and the bytes of an element of each slot there.
 type OfPart = (Outputs, Vec<usize>);
 
-/// What all parts share.
+/// Data that all parts share.
 struct Shared<'a> {
     workspace: &'a Workspace,
     request: &'a Request,
@@ -220,8 +220,8 @@ struct Shared<'a> {
 /// Compiles, runs and compares.
 ///
 /// # Errors
-/// A call that cannot be read or does not fit its function, a file that is not there, no target, and
-/// what the host's compiler has to say. What goes wrong on one part is in its row.
+/// A call that cannot be read or does not fit its function, a file that is not there, no target,
+/// and what the host's compiler has to say. What goes wrong on one part is in its row.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Called, LabError> {
     let call = Call::parse(&request.call)?;
     let sources = Sources::new(&request.files, &request.options, &request.flags)?;
@@ -407,7 +407,7 @@ impl Shared<'_> {
     }
 }
 
-/// What explains a difference, where anything does.
+/// The explanation of a difference, where there is one.
 fn reason(slot: &Slot, bytes: usize, ours: Number, theirs: Number) -> String {
     let spelled = &slot.spelled;
     match (ours, theirs) {

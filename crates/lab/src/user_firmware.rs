@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub struct Setup {
     /// The ELF file, or an image without names.
     pub elf: PathBuf,
-    /// What that does not say.
+    /// Address and names that it does not say.
     pub loading: Loading,
     /// The target's exact name.
     pub target: String,

@@ -234,12 +234,14 @@ fn rows_have_the_fields_of_their_schema() {
     let fast = "--target atmega328p --op aes128-encrypt --variant fast --runs 3";
     // Whether the tag is right is a branch that depends on the key.
     let open = "--target atmega328p --op aes128-gcm-open --variant fast --runs 3";
+    let fir = home().join("docs/examples/fir.c");
     let own = format!("{elf} --target atmega328p --max-cycles 20000");
     for (name, line) in [
         ("bench", format!("bench {fast}")),
         ("ct", format!("ct {open}")),
         ("measure", format!("measure {own} --save {saved}")),
         ("compare", format!("measure {own} --against {saved}")),
+        ("measure-call", format!("measure {} --call fir([4],4) --target atmega328p", fir.display())),
         ("measure-listing", format!("measure {own} --listing main")),
         ("plan", "plan --target atmega328p --scheme aes128-gcm --variant fast --supply 5".into()),
     ] {

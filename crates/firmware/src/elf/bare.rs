@@ -7,10 +7,19 @@ use crate::{FirmwareError, map, names};
 use mcu::{CoreName, Image, Segment};
 use object::elf;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes that no part's memories together have.
 const MOST_BYTES: usize = 64 << 20;
+
+/// Address and names of a file that does not say them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loading {
+    /// Address of a raw binary's first byte.
+    pub base: Option<u32>,
+    /// GNU ld's map of the program.
+    pub map: Option<PathBuf>,
+}
 
 /// Bytes and where they go.
 pub(super) struct Bare {
@@ -137,8 +146,8 @@ fn loaded(mut segments: Vec<Segment>) -> Result<Image, String> {
     Ok(Image { segments })
 }
 
-/// UF2, blocks of 512 bytes (github.com/microsoft/uf2): magic numbers, flags, address, bytes, number
-/// and count of blocks, family.
+/// UF2, blocks of 512 bytes (github.com/microsoft/uf2): magic numbers, flags, address, bytes,
+/// number and count of blocks, family.
 fn uf2(bytes: &[u8]) -> Result<(Image, Option<&'static str>), String> {
     const BLOCK: usize = 512;
     const MAGIC: [(usize, u32); 3] = [(0, 0x0a32_4655), (4, 0x9e5d_5157), (508, 0x0ab1_6f30)];
@@ -168,7 +177,8 @@ fn uf2(bytes: &[u8]) -> Result<(Image, Option<&'static str>), String> {
         }
         if flags & FAMILY_ID != 0 {
             let of_block = word(28);
-            // A block of another family, such as a workaround's of a boot ROM, is not for this part.
+            // A block of another family, such as a workaround's of a boot ROM, is not for this
+            // part.
             if family.is_some_and(|family| family != of_block) {
                 continue;
             }

@@ -28,7 +28,7 @@ struct Program<'a> {
     big_endian: bool,
 }
 
-/// What the calls gave.
+/// Findings of the calls.
 struct Ran {
     /// Of those that count.
     cycles: Vec<u64>,

@@ -79,7 +79,7 @@ pub(super) struct Plan {
     pub after: String,
     /// The call itself, with where its result goes.
     pub statement: String,
-    /// What is not compared, for a person.
+    /// Parts of the outputs that are not compared, for a person.
     pub not_compared: Vec<String>,
 }
 
@@ -489,7 +489,7 @@ fn spelled(kind: &Type) -> String {
     }
 }
 
-/// What is written for a type.
+/// Advice on the argument for a type.
 fn wanted(kind: &Type) -> &'static str {
     match kind {
         Type::Pointer { .. } => "give an array, such as [64], or a name of the program's",
