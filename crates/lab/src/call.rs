@@ -237,7 +237,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
     host::write(&folder.path().join(sources.named("harness")), &harness)?;
     let included: Vec<PathBuf> =
         found.files.iter().filter(|file| !sources.headers.contains(file)).cloned().collect();
-    let inputs = inputs(&plan, request);
+    let inputs = inputs(&plan, request)?;
     let reference = match &found.not_on_host {
         Some(said) => {
             let first = said.lines().find(|line| line.contains("error")).unwrap_or("");
@@ -312,12 +312,20 @@ fn has_assembly(sources: &Sources) -> bool {
     sources.sources.iter().any(is_assembly)
 }
 
-/// Most calls that a repetition makes, with the one that does not count.
-fn inputs(plan: &Plan, request: &Request) -> Vec<Vec<Vec<Number>>> {
+/// Numbers of all calls together.
+const MOST_NUMBERS: usize = 1 << 24;
+
+/// Arguments of as many calls as the repetition may need, and of one that does not count.
+fn inputs(plan: &Plan, request: &Request) -> Result<Vec<Vec<Vec<Number>>>, LabError> {
+    let calls = request.runs.most() + 1;
+    let numbers: usize = plan.slots.iter().map(|slot| slot.count).sum();
+    if numbers.saturating_mul(calls) > MOST_NUMBERS {
+        return Err(LabError::Usage(format!(
+            "{numbers} numbers in each of {calls} calls are too many; give fewer --runs, or shorter arrays"
+        )));
+    }
     let mut rng = StdRng::seed_from_u64(request.seed);
-    let draw = |slot| numbers::draw(slot, &mut rng);
-    let mut draw = draw;
-    (0..=request.runs.most()).map(|_| plan.slots.iter().map(&mut draw).collect()).collect()
+    Ok((0..calls).map(|_| plan.slots.iter().map(|slot| numbers::draw(slot, &mut rng)).collect()).collect())
 }
 
 impl Shared<'_> {

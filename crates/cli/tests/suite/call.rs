@@ -179,6 +179,8 @@ fn what_is_wrong_is_said_before_anything_runs() {
         let said = refused("functions.c", call, "atmega328p", 2);
         assert!(said.contains(part), "{call}: {said}");
     }
+    let said = measured(&[source("functions.c")], "fir([9999], 4)", &["stm32f407"], &["--runs", "99999"]).2;
+    assert!(said.contains("are too many; give fewer --runs"), "{said}");
     let said = refused("functions.c", "fir([4], 4)", "r8c", 2);
     assert!(said.contains("r8c is skipped: there is no C compiler for it"), "{said}");
 }

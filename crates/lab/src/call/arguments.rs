@@ -72,7 +72,7 @@ pub static ELEMENTS: [Element; 10] = [
 ];
 
 /// Elements that an array may have.
-const MOST_ELEMENTS: usize = 1 << 20;
+const MOST_ELEMENTS: usize = 1 << 16;
 
 impl Call {
     /// Reads a call.
