@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// From the project's folder: all that a command reads, and all that firmware is built from.
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 11] = [
     "bench.toml",
+    "board-names.toml",
     "boards",
     "calibrations",
     "constant-time.toml",

@@ -175,3 +175,22 @@ $(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(if $(BOOT_PORT),$(BOOT_PORT)/lay
 
 $(PROGRAMS): $(B)/%.elf: $(OBJ)/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(OBJ)/$(APP)/device.ld
 	$(LINK)
+
+# What a program of a user's own is linked with (APP=call), in a folder of its own: objects, the
+# linker script, and how the compiler is called. Compilers without a C library have
+# include/string.h, in the kit, and what is freestanding.
+C_LIBRARY := $(if $(filter clang,$(CC)),,$(filter /%,$(shell $(CC) $(TOOLCHAIN_flags) -print-file-name=libc.a)))
+KIT_FLAGS := $(TOOLCHAIN_flags) $(DEBUG) $(filter -mhwmult=%,$(FLAGS)) -ffunction-sections -fdata-sections \
+	$(if $(C_LIBRARY),,-ffreestanding)
+KIT_LIBRARIES := $(if $(filter clang,$(CC)),,$(if $(C_LIBRARY),-Wl$(comma)--start-group -lgcc -lm -lc -Wl$(comma)--end-group,-lgcc))
+
+# The compiler's own runtime and C library are linked, as in a program of the user's: nothing that
+# stands in their place here.
+KIT_REPLACED := $(if $(filter clang,$(CC)),,%/multiply.S.o %/runtime.S.o) $(if $(C_LIBRARY),%/memory.c.o)
+
+.PHONY: kit
+kit: $(OBJ)/$(APP)/main.o $(filter-out $(KIT_REPLACED),$(RUNTIME)) $(OBJ)/$(APP)/device.ld
+	rm -rf $(KIT) && mkdir -p $(KIT)
+	$(foreach file,$(filter %.o,$^),cp $(file) $(KIT)/$(subst /,-,$(file:$(OBJ)/%=%)) &&) cp $(OBJ)/$(APP)/device.ld $(KIT)/
+	$(if $(C_LIBRARY),,cp -r call/include $(KIT)/)
+	@printf '%s\n' 'compiler $(CC)' 'flags $(KIT_FLAGS)' 'link $(TOOLCHAIN_flags)' 'libraries $(KIT_LIBRARIES)' >$(KIT)/kit

@@ -1,8 +1,8 @@
 # sdcc, for processors that no gcc or clang knows. Its linker takes whole files or leaves them; the library that it
 # picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
 
-ifneq ($(APP),bench)
-$(error APP=$(APP) is for gcc and clang alone; for $(TARGET) there is: bench)
+ifeq ($(filter bench call,$(APP)),)
+$(error APP=$(APP) is for gcc and clang alone; for $(TARGET) there are: bench call)
 endif
 
 # What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CODE_MEMORIES, those of the target that
@@ -62,3 +62,12 @@ $(PROGRAMS): $(B)/%.ihx: $(OBJ)/$(APP)/%.rel $(RUNTIME) $(LIBRARY) toolchains/sd
 		$(LINKED).map $(LINKED).ihx
 	mv $(LINKED).map $(B)/
 	mv $(LINKED).ihx $@
+
+# What a program of a user's own is linked with (APP=call), in a folder of its own, and how the
+# compiler is called. The linker wants the listings beside the objects.
+.PHONY: kit
+kit: $(OBJ)/$(APP)/main.rel $(RUNTIME)
+	rm -rf $(KIT) && mkdir -p $(KIT)
+	$(foreach file,$(foreach object,$^,$(object) $(object:.rel=.lst)),cp $(file) $(KIT)/$(subst /,-,$(file:$(OBJ)/%=%)) &&) cp toolchains/sdld-check.awk $(KIT)/
+	@printf '%s\n' 'compiler $(CC)' 'flags $(TOOLCHAIN_flags)' 'link $(LINK_FLAGS)' 'ends $(AREA_ENDS)' \
+		'code $(foreach name,$(CODE_MEMORIES),$(call memory,$(name)_START) $(call memory,$(name)_SIZE))' >$(KIT)/kit

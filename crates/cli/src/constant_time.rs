@@ -3,6 +3,7 @@
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
+use crate::firmware::LoadingArgs;
 use crate::{Interruptible, interruption, lines, write_row};
 use clap::Args;
 use lab::compare::CONSTANT_TIME;
@@ -72,6 +73,8 @@ struct TracedArgs {
     /// An ELF file of your own [default: the operations of this project]
     #[arg(value_name = "FIRMWARE.elf", requires_all = ["function", "secret"], conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
     elf: Option<PathBuf>,
+    #[command(flatten)]
+    loading: LoadingArgs,
     /// The function whose calls are followed, by its name or an address
     #[arg(long, value_name = "NAME", requires = "elf")]
     function: Option<String>,
@@ -117,6 +120,7 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
     let request = ct::firmware::Request {
         setup: Setup {
             elf,
+            loading: traced.loading.loading(),
             target: target.clone(),
             clock_hz: traced.clock,
             crystal_hz: None,

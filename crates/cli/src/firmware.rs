@@ -2,25 +2,45 @@
 
 use clap::Args;
 use lab::units;
-use lab::user_firmware::Setup;
+use lab::user_firmware::{Loading, Setup};
 use std::path::PathBuf;
 
 /// Firmware on its machine.
 #[derive(Args)]
 pub(crate) struct FirmwareArgs {
-    /// The ELF file
+    /// The ELF file; or Intel HEX, S-records, UF2 or a raw binary, which have no names
     #[arg(value_name = "FIRMWARE.elf")]
     elf: PathBuf,
-    #[command(flatten)]
-    machine: MachineArgs,
-}
-
-#[derive(Args)]
-pub(crate) struct MachineArgs {
     /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of
     /// your own such as ./part.toml
     #[arg(long, value_name = "TARGET")]
     target: String,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+/// Address and names of an image that does not say them.
+#[derive(Args)]
+pub(crate) struct LoadingArgs {
+    /// Address of a raw binary's first byte, such as 0x8000000. ELF files, Intel HEX, S-records and
+    /// UF2 say theirs themselves
+    #[arg(long, value_name = "ADDRESS", value_parser = units::address)]
+    base: Option<u32>,
+    /// Names of a program that has none itself: the map of GNU ld (-Wl,-Map=FILE)
+    #[arg(long, value_name = "FILE.map")]
+    map: Option<PathBuf>,
+}
+
+impl LoadingArgs {
+    pub(crate) fn loading(&self) -> Loading {
+        Loading { base: self.base, map: self.map.clone() }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct MachineArgs {
+    #[command(flatten)]
+    loading: LoadingArgs,
     /// Continue past program errors whose effect on the part is known (a word at an odd address on
     /// the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR).
     /// Each kind is counted and reported at the end [default: stop]
@@ -45,26 +65,27 @@ pub(crate) struct MachineArgs {
     /// follow the clock that the program sets, from the first instruction on and wherever it
     /// changes]
     #[arg(long, value_name = "HZ", value_parser = units::frequency)]
-    clock: Option<u64>,
+    pub(crate) clock: Option<u64>,
     /// Supply, such as 3.3V [default: the target's]
     #[arg(long, value_name = "V", value_parser = units::volts)]
-    supply: Option<f64>,
+    pub(crate) supply: Option<f64>,
 }
 
 impl FirmwareArgs {
     /// This firmware on its machine, to be run as on the part.
     pub(crate) fn into_run_setup(self) -> Setup {
         let stop_on_fault = self.machine.stop_on_fault.unwrap_or(false);
-        Setup { stop_on_fault, ..self.machine.setup(self.elf) }
+        Setup { stop_on_fault, ..self.machine.setup(self.elf, self.target) }
     }
 }
 
 impl MachineArgs {
     /// This firmware on the machine.
-    pub(crate) fn setup(&self, elf: PathBuf) -> Setup {
+    pub(crate) fn setup(&self, elf: PathBuf, target: String) -> Setup {
         Setup {
             elf,
-            target: self.target.clone(),
+            loading: self.loading.loading(),
+            target,
             clock_hz: self.clock,
             crystal_hz: self.crystal,
             supply_v: self.supply,

@@ -1,5 +1,6 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod call;
 mod check;
 mod compare;
 mod constant_time;
@@ -78,9 +79,12 @@ enum ProjectCommand {
                       Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast"
     )]
     Bench(BenchArgs),
-    /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
+    /// Run any firmware, or a C function without a board, on a target's model: cycles and stack of
+    /// its functions, or of a region
     #[command(
         after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n\n\
+                      A C function without a board, on several parts (docs/how-to/own-function.md): \
+                      wattseal measure fir.c --call 'fir(i16[64], 64)' --target 'stm32*' --target uno\n\n\
                       What a change costs: wattseal measure old.elf --target stm32f407 --save old.json\n                     \
                       wattseal measure new.elf --target stm32f407 --against old.json --fail-over 1%\n\n\
                       On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25MHz\n\n\

@@ -1,5 +1,6 @@
 //! `wattseal measure`.
 
+use crate::call::{self, CallArgs};
 use crate::compare::CompareArgs;
 use crate::firmware::MachineArgs;
 use crate::traces::TraceArgs;
@@ -18,11 +19,19 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct MeasureArgs {
-    /// The ELF file, or several
+    /// The ELF file, or several; or Intel HEX, S-records, UF2 or a raw binary; with --call the
+    /// sources of a function, objects and libraries
     #[arg(value_name = "FIRMWARE.elf", required = true)]
-    elf: Vec<PathBuf>,
+    pub(crate) elf: Vec<PathBuf>,
+    /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of
+    /// your own such as ./part.toml; with --call several, and patterns such as 'stm32*' [default
+    /// with --call: all]
+    #[arg(long, value_name = "TARGET", required_unless_present = "call")]
+    pub(crate) target: Vec<String>,
     #[command(flatten)]
-    machine: MachineArgs,
+    pub(crate) call: CallArgs,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
     /// Report each call of this function; may be repeated [default: the sums of all functions]
     #[arg(long, value_name = "NAME")]
     function: Vec<String>,
@@ -40,7 +49,7 @@ pub(crate) struct MeasureArgs {
     marker: Option<String>,
     /// Give up after this many cycles
     #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
-    max_cycles: u64,
+    pub(crate) max_cycles: u64,
     /// Send this file to the program's UART, once it has switched on its receiver
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -63,20 +72,32 @@ pub(crate) struct MeasureArgs {
     /// Measurements of one's own that correct the target's current, such as
     /// calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
-    calibration: Option<PathBuf>,
+    pub(crate) calibration: Option<PathBuf>,
     #[command(flatten)]
-    compare: CompareArgs,
+    pub(crate) compare: CompareArgs,
     /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
-    format: ReportFormat,
+    pub(crate) format: ReportFormat,
     /// Tables of all columns, however wide they are
     #[arg(long)]
-    wide: bool,
+    pub(crate) wide: bool,
 }
 
-/// Measures each ELF file, and gives the rows of all of them.
+/// Measures a call, or each ELF file, and gives the rows of all of them.
 pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
     let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
+    if args.call.is_given() {
+        return call::command(&workspace, args, calibrated);
+    }
+    if let Some(source) = args.elf.iter().find(|file| lab::call::is_source(file)) {
+        return Err(LabError::Usage(format!(
+            "{} is no firmware; to measure a function of it, write the call: --call 'name(i16[64], 64)'",
+            source.display()
+        )));
+    }
+    let [target] = args.target.as_slice() else {
+        return Err(LabError::Usage("give one --target, which the ELF file is built for".into()));
+    };
     let plain = args.format.plain();
     if args.listing.is_some() && plain.is_none() {
         return Err(LabError::Usage("--listing is written as a table, as json or as csv".into()));
@@ -94,7 +115,7 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
     let mut listing: Option<Listing> = None;
     for elf in &args.elf {
         let request = measure::Request {
-            setup: args.machine.setup(elf.clone()),
+            setup: args.machine.setup(elf.clone(), target.clone()),
             functions: args.function.clone(),
             until: args.until.clone(),
             calls: args.calls,

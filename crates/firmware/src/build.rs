@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The operation that links the bench without any operation.
 pub const EMPTY: &str = "empty";
@@ -43,7 +43,7 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     /// Returns the folder of built firmware.
-    fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.cache.join("firmware")
     }
 }
@@ -215,11 +215,7 @@ fn make(
         .output()
         .map_err(|error| FirmwareError::File { path: "make".into(), error })?;
     if !output.status.success() {
-        let mut text = String::from_utf8_lossy(&output.stderr).into_owned();
-        if text.trim().is_empty() {
-            text = String::from_utf8_lossy(&output.stdout).into_owned();
-        }
-        return Err(FirmwareError::Build { what, output: text });
+        return Err(make_failed(what, &output));
     }
     for program in wanted {
         if !made.image(program).is_file() {
@@ -229,6 +225,15 @@ fn make(
         put_away(&made.image(program), &build.image(program))?;
     }
     Ok(build)
+}
+
+/// The error of a tool that failed, with what it said.
+pub(crate) fn make_failed(what: String, output: &Output) -> FirmwareError {
+    let mut text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if text.trim().is_empty() {
+        text = String::from_utf8_lossy(&output.stdout).into_owned();
+    }
+    FirmwareError::Build { what, output: text }
 }
 
 /// Copies a linked program, and the linker's map where one stands beside it; the program last and
@@ -246,7 +251,7 @@ fn put_away(from: &Path, to: &Path) -> Result<(), FirmwareError> {
 }
 
 /// Waits until no other process builds in `folder`; others wait until what is returned is dropped.
-fn lock(folder: &Path) -> Result<File, FirmwareError> {
+pub(crate) fn lock(folder: &Path) -> Result<File, FirmwareError> {
     let path = folder.with_extension("lock");
     let failed = |error| FirmwareError::File { path: path.clone(), error };
     if let Some(parent) = path.parent() {
@@ -275,7 +280,7 @@ fn packages(tool: &str) -> &'static str {
     BY_TOOL.get(tool).map_or("make", String::as_str)
 }
 
-fn require(tool: &str) -> Result<(), FirmwareError> {
+pub(crate) fn require(tool: &str) -> Result<(), FirmwareError> {
     match version(Path::new(tool)) {
         Some(_) => Ok(()),
         None => Err(FirmwareError::MissingTool { tool: tool.into(), packages: packages(tool) }),
@@ -319,7 +324,7 @@ fn version_number(line: &str) -> &str {
 
 /// The target's compiler or assembler: from the search path, or from where the port's own script
 /// puts it, which builds it the first time.
-fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
+pub(crate) fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
     let name = &source.toolchain.compiler;
     if version(Path::new(name)).is_some() {
         return Ok(name.into());
@@ -343,7 +348,7 @@ fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
 
 /// A name for everything that decides what the compiler puts out, the clock and its wait states
 /// excepted.
-fn content_key(source: &Source<'_>, compiler: &Path) -> Result<String, FirmwareError> {
+pub(crate) fn content_key(source: &Source<'_>, compiler: &Path) -> Result<String, FirmwareError> {
     let mut key = String::new();
     for byte in &content(source, compiler)?[..8] {
         let _ = write!(key, "{byte:02x}");

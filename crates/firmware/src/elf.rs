@@ -1,5 +1,9 @@
 //! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex
-//! files with their map.
+//! files with their map; images without names.
+
+mod bare;
+
+pub use bare::Loading;
 
 use crate::sdld;
 use crate::symbols::{Footprint, Function, Mark, Symbol};
@@ -30,28 +34,56 @@ pub struct Firmware {
     code: Vec<Range<u32>>,
     /// The part that it is built for, where it says so.
     device: Option<String>,
+    /// It is for that part alone, as a UF2 file is.
+    is_device_certain: bool,
+    /// It says how much RAM its variables take.
+    has_sections: bool,
+    /// The file's format, as a noun.
+    format: &'static str,
     /// One look-up at a time: the reader fills its caches as it goes.
     lines: Option<Mutex<addr2line::Loader>>,
 }
 
 impl Firmware {
-    /// Reads an ELF file and checks that it is for `core`; or an Intel hex file (`.ihx`, `.hex`)
-    /// with the map of sdcc's linker beside it, for the processors that sdcc builds for.
+    /// As [`Firmware::read_with`] of a file that says all itself.
+    ///
+    /// # Errors
+    /// As [`Firmware::read_with`].
+    pub fn read(path: &Path, core: CoreName) -> Result<Firmware, FirmwareError> {
+        Firmware::read_with(path, core, &Loading::default())
+    }
+
+    /// Reads an ELF file and checks that it is for `core`; an Intel hex file (`.ihx`, `.hex`) with
+    /// the map of sdcc's linker beside it, for the processors that sdcc builds for; or Intel HEX,
+    /// S-records, UF2 or a raw binary, which have no names.
     ///
     /// # Errors
     /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::OtherKind`] where it is no
     /// executable firmware for that processor, [`FirmwareError::BadFile`] where it is damaged.
-    pub fn read(path: &Path, core: CoreName) -> Result<Firmware, FirmwareError> {
+    pub fn read_with(path: &Path, core: CoreName, loading: &Loading) -> Result<Firmware, FirmwareError> {
+        let mut firmware = Firmware::read_format(path, core, loading)?;
+        if let Some(map) = &loading.map {
+            firmware.take_map(map)?;
+        }
+        Ok(firmware)
+    }
+
+    fn read_format(path: &Path, core: CoreName, loading: &Loading) -> Result<Firmware, FirmwareError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
-        if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
+        let has_map = path.with_extension("map").is_file();
+        let is_sdcc_s = extension == Some("ihx") || extension == Some("hex") && has_map;
+        if let Some(spaces) = sdld_spaces(core).filter(|_| is_sdcc_s) {
             return Firmware::read_hex(path, core, spaces);
         }
         let bytes = std::fs::read(path).map_err(|error| FirmwareError::File { path: path.into(), error })?;
         let bad = |problem: String| FirmwareError::BadFile { path: path.into(), problem };
         let other = |problem: String| FirmwareError::OtherKind { path: path.into(), problem };
+        if let Some(bare) = bare::read(&bytes, loading.base).map_err(bad)? {
+            return Ok(Firmware::of_bare(path, core, bare));
+        }
         if let Some(kind) = other_kind(&bytes) {
             return Err(other(format!(
-                "{kind}, not a 32-bit little-endian ELF file; give the linker's output, which has the names, too"
+                "{kind}, and neither an ELF file, Intel HEX, S-records nor UF2; of a raw binary say where it lies, with --base 0x8000000"
             )));
         }
         let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice())
@@ -91,6 +123,9 @@ impl Firmware {
             pieces,
             code: code(&file),
             device: device(&file),
+            is_device_certain: false,
+            has_sections: file.sections().next().is_some(),
+            format: "an ELF file",
             lines,
         })
     }
@@ -125,6 +160,9 @@ impl Firmware {
             pieces,
             code: code.collect(),
             device: None,
+            is_device_certain: false,
+            has_sections: true,
+            format: "an Intel hex file",
             image: program.image,
             core,
             symbols: program.symbols,
@@ -422,9 +460,6 @@ fn other_kind(bytes: &[u8]) -> Option<&'static str> {
     const ELF32_LITTLE: [u8; 6] = [0x7f, b'E', b'L', b'F', 1, 1];
     match bytes {
         [] => Some("an empty file"),
-        [b':', ..] => Some("an Intel hex file"),
-        [b'S', b'0'..=b'9', ..] => Some("a file of S-records"),
-        [b'U', b'F', b'2', b'\n', ..] => Some("a UF2 file"),
         [b'!', b'<', b'a', b'r', ..] => Some("a library"),
         [0x7f, b'E', b'L', b'F', 2, ..] => Some("a 64-bit ELF file"),
         [0x7f, b'E', b'L', b'F', _, 2, ..] => Some("a big-endian ELF file"),

@@ -4,17 +4,23 @@
 //! - [`toolchain`]: how it is built, as a target file says; [`mod@build`]: compilers, and the cache
 //!   of what they built
 //! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds
-//!   of file have
+//!   of file have; [`map`]: names beside a file without any
+//! - [`kit`]: what a function of a user's own is linked with; [`c_types`]: its types;
+//!   [`objects`]: its symbols before it is linked
 //! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a
 //!   function's code is from, and its instructions as text
 //! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where
 //!   there is none
 
 pub mod build;
+pub mod c_types;
 mod disassembly;
 pub mod elf;
 mod error;
+pub mod kit;
+pub mod map;
 mod names;
+pub mod objects;
 mod prototype;
 pub mod sdld;
 mod source_lines;
@@ -27,7 +33,7 @@ pub use build::{
     compiler_version, content,
 };
 pub use disassembly::Disassembled;
-pub use elf::Firmware;
+pub use elf::{Firmware, Loading};
 pub use error::FirmwareError;
 pub use prototype::{CType, Prototype};
 pub use source_lines::SourceLine;

@@ -83,7 +83,7 @@ pub fn read(hex: &str, map: &str, spaces: Spaces) -> Result<Program, String> {
     Ok(Program { image: image(hex)?, symbols, functions: functions.into_values().collect(), footprint })
 }
 
-fn image(hex: &str) -> Result<Image, String> {
+pub(crate) fn image(hex: &str) -> Result<Image, String> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut base = 0u32;
     for (line, record) in Reader::new(hex).enumerate() {

@@ -33,6 +33,12 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
+    /// Returns true if it has a compiler of C, and not an assembler alone.
+    #[must_use]
+    pub fn has_c(&self) -> bool {
+        !self.compiler.ends_with("-as")
+    }
+
     /// Returns the variants of a set of `device/ops.toml`.
     #[must_use]
     pub fn variants_of(&self, set: &str) -> Vec<String> {

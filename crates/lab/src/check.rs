@@ -123,7 +123,8 @@ impl Run {
     ) -> Result<(), LabError> {
         let Measurement { request, elf, ends_asleep, general, program, region, functions } = measurement;
         let core = workspace.target(&request.setup.target)?.part.core;
-        let firmware = Firmware::read(&request.setup.elf, core)?;
+        let mut firmware = Firmware::read_with(&request.setup.elf, core, &request.setup.loading)?;
+        firmware.name_functions(&request.functions);
         let limited: HashMap<&str, _> = functions
             .iter()
             .map(|(name, limits)| {

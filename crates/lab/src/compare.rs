@@ -5,7 +5,7 @@ mod layout;
 mod limit;
 mod saved;
 
-pub use layout::{BENCH, CONSTANT_TIME, Layout, MEASURE, Measured};
+pub use layout::{BENCH, CALL, CONSTANT_TIME, Layout, MEASURE, Measured};
 pub use limit::Limit;
 pub use saved::SaveFile;
 

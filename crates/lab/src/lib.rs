@@ -1,7 +1,8 @@
 //! The lab: builds firmware, runs it on the processor models of `mcu`, and measures it.
 //!
 //! - [`target`]: the files `targets/*.toml`, and the places of the project's files
-//! - [`board`]: the files `boards/*.toml`, put onto a machine
+//! - [`board`]: the files `boards/*.toml`, put onto a machine; [`named_board`]: names of boards that
+//!   people use for targets
 //! - [`accuracy`]: bounds on a model's cycles against the part's
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin,
@@ -15,6 +16,7 @@
 //! - [`traces`]: recordings of a run beside its sums: waveforms, calls, counts of instructions
 //! - [`user_firmware`]: a user's own firmware in its machine; [`probe`]: the same piece by piece,
 //!   with calls of its functions
+//! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: their work, on all processors of the host
@@ -25,6 +27,7 @@ pub mod bench;
 pub mod board;
 mod cache;
 pub mod calibration;
+pub mod call;
 pub mod check;
 pub mod compare;
 pub mod cost_table;
@@ -36,6 +39,7 @@ mod error;
 mod files;
 pub mod harness;
 pub mod measure;
+pub mod named_board;
 pub mod names;
 pub mod operations;
 mod pipeline;

@@ -325,8 +325,10 @@ pub fn run(
     interrupted: &AtomicBool,
     console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
-    let UserFirmware { target, firmware, mut machine, clock_source, supply_v } =
+    let UserFirmware { target, mut firmware, mut machine, clock_source, supply_v } =
         request.setup.load(workspace)?;
+    firmware.name_functions(&request.functions);
+    firmware.name_functions(request.listing.as_slice());
     let Asked { watched, region, stop_at, listed } = Asked::of(request, &target, &firmware)?;
     let fetch = target.fetch_of(&firmware);
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v, fetch)?;
@@ -380,7 +382,8 @@ pub fn run(
         row.target = target.name().into();
     }
     let unused_crystal = unused_crystal(&request.setup, &target, &clocks)?;
-    let mut reservations = reservations(&*machine, &target);
+    let mut reservations: Vec<String> = firmware.lacks().into_iter().collect();
+    reservations.extend(self::reservations(&*machine, &target));
     reservations.extend(unused_crystal.into_iter().chain(bench.map(|bench| bench.remark())));
     Ok(MeasureResult {
         rows,

@@ -103,6 +103,24 @@ pub struct Operation {
     pub rejects: bool,
 }
 
+impl Operation {
+    /// A function of a user's own, by the symbol whose call is measured.
+    pub(crate) fn of_call(name: &str, measured: &str) -> Operation {
+        Operation {
+            name: name.into(),
+            set: String::new(),
+            measure: measured.into(),
+            bytes: 0,
+            any_length: false,
+            key: Key::Raw,
+            fixed: Vec::new(),
+            secret: BTreeMap::new(),
+            public: false,
+            rejects: false,
+        }
+    }
+}
+
 /// Variants of operations, in the order of a reader; each target has some of these.
 pub const VARIANTS: [&str; 9] =
     ["O0", "portable", "small", "memory", "register", "nompy", "mpy16", "mpy32", "fast"];

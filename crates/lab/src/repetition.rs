@@ -56,6 +56,15 @@ impl Repetition {
         }
     }
 
+    /// The most runs that it may need.
+    #[must_use]
+    pub fn most(self) -> usize {
+        match self {
+            Repetition::Exactly(runs) => runs as usize,
+            Repetition::Enough => MOST,
+        }
+    }
+
     /// Of a row that was not run often enough to know its mean to two percent: half of the mean's
     /// 95 % confidence interval, by the mean.
     #[must_use]

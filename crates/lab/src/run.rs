@@ -139,6 +139,9 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     if let Some(remark) = hand_over_remark(&target) {
         say(&remark);
     }
+    if let Some(remark) = firmware.lacks() {
+        say(&remark);
+    }
     if let Some(remark) = rtt::defmt_remark(&firmware).filter(|_| request.ports.is_empty()) {
         say(&remark);
     }

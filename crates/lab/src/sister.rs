@@ -86,6 +86,7 @@ impl Workspace {
     pub(crate) fn no_target(&self, name: &str) -> Result<LabError, LabError> {
         let mut known = self.target_names()?;
         known.extend(self.sisters()?.into_iter().flat_map(|(_, sister)| sister.names));
+        known.extend(self.named_boards()?.into_iter().flat_map(|board| board.names));
         let suggestion = names::suggestion(name, known.iter().map(String::as_str));
         Ok(LabError::UnknownName { what: "target", name: name.into(), suggestion })
     }

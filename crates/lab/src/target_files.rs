@@ -36,13 +36,20 @@ impl Workspace {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let (own, named): (Vec<&String>, Vec<&String>) = asked.iter().partition(|name| is_file(name));
         let named: Vec<String> = named.into_iter().cloned().collect();
+        let (mut boards, mut others) = (Vec::new(), Vec::new());
+        for name in named {
+            let is_board = !known.contains(&name.as_str()) && self.named_board(&name)?.is_some();
+            if is_board { boards.push(name) } else { others.push(name) }
+        }
+        let named = others;
         for name in &named {
             if !known.contains(&name.as_str()) && self.sister(name)?.is_some() {
                 self.target(name)?.toolchain()?;
             }
         }
         let mut names = own_files(&own)?;
-        if !named.is_empty() || own.is_empty() {
+        names.extend(boards);
+        if !named.is_empty() || names.is_empty() {
             names.extend(names::select("target", &named, &known)?.into_iter().map(str::to_owned));
         }
         let mut targets = Vec::new();
@@ -70,6 +77,9 @@ impl Workspace {
         }
         let mut base = name.to_owned();
         if !self.target_names()?.contains(&base) {
+            if let Some(board) = self.named_board(name)? {
+                return board.on(self.target(&board.target)?);
+            }
             base = self.sister(name)?.ok_or_else(|| self.no_target(name).unwrap_or_else(|error| error))?.0;
         }
         let (path, text) = self.read(format!("targets/{base}.toml"))?;

@@ -240,6 +240,18 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// An address: `0x8000000`, `32768`.
+///
+/// # Errors
+/// A sentence with the notation of an address.
+pub fn address(text: &str) -> Result<u32, String> {
+    let address = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(&digits.replace('_', ""), 16).ok(),
+        None => text.replace('_', "").parse().ok(),
+    };
+    address.ok_or_else(|| "an address is a number of at most 32 bits, such as 0x8000000".into())
+}
+
 /// Watts: `50mW`.
 ///
 /// # Errors

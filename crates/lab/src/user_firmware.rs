@@ -5,15 +5,18 @@ mod fuses;
 use crate::sister::roomier;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
-use firmware::Firmware;
+pub use firmware::Loading;
+use firmware::{Firmware, FirmwareError};
 use mcu::{CoreName, Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
 /// Firmware, its target and their settings.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The ELF file.
+    /// The ELF file, or an image without names.
     pub elf: PathBuf,
+    /// Address and names that it does not say.
+    pub loading: Loading,
     /// The target's exact name.
     pub target: String,
     /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the
@@ -71,7 +74,8 @@ impl Setup {
                 return Err(unknown_stub(name, &target));
             }
         }
-        let firmware = Firmware::read(&self.elf, target.part.core)?;
+        let firmware = Firmware::read_with(&self.elf, target.part.core, &self.loading)?;
+        check_device(&target, &firmware)?;
         fuses::check_signature(workspace, &target, &firmware)?;
         let supply_v = target.set_supply(self.supply_v)?;
         target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
@@ -89,6 +93,17 @@ impl Setup {
         fuses::check_brown_out(&*machine, &target, supply_v)?;
         Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
     }
+}
+
+/// Refuses a file that says for which part it is, where that is another one.
+fn check_device(target: &Target, firmware: &Firmware) -> Result<(), LabError> {
+    let Some(device) = firmware.certain_device() else { return Ok(()) };
+    let base = target.sister_of.as_deref().unwrap_or(target.name());
+    if base.starts_with(device) {
+        return Ok(());
+    }
+    let problem = format!("a UF2 file for the {device}; choose that --target");
+    Err(FirmwareError::OtherKind { path: firmware.path().into(), problem }.into())
 }
 
 fn unknown_stub(name: &str, target: &Target) -> LabError {

@@ -131,6 +131,7 @@ impl Machine {
         workspace()?.target(&target).map_err(|error| exception(&error))?;
         let setup = Setup {
             elf: PathBuf::new(),
+            loading: lab::user_firmware::Loading::default(),
             target,
             clock_hz: optional("clock", clock, units::frequency)?,
             crystal_hz: optional("crystal", crystal, units::frequency)?,

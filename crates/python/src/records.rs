@@ -137,6 +137,7 @@ pub fn measure<'py>(
         Ok(lab::measure::Request {
             setup: Setup {
                 elf,
+                loading: lab::user_firmware::Loading::default(),
                 target: target.clone(),
                 clock_hz: optional("clock", clock, units::frequency)?,
                 crystal_hz: optional("crystal", crystal, units::frequency)?,

@@ -9,8 +9,9 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Documents beside the book.
 const OUTSIDE: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 /// Words of all documents outside tables and code: 55,000 for the book as it was made, and 900 for
-/// the papers' claims and reports, and a node that configures itself.
-const WORDS_MAX: usize = 55_000 + 900;
+/// the papers' claims and reports, and a node that configures itself; 700 for functions without a
+/// board and images without names.
+const WORDS_MAX: usize = 55_000 + 900 + 700;
 /// Words of a sentence, and the sentences that are longer still. The second number only falls.
 const SENTENCE_WORDS_MAX: usize = 30;
 const LONG_SENTENCES_MAX: usize = 66;

@@ -36,10 +36,11 @@ struct Written {
     schema: Value,
 }
 
-fn written() -> [Written; 9] {
+fn written() -> [Written; 10] {
     [
         of::<lab::row::BenchRow>("bench", "wattseal bench"),
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
+        of::<lab::call::CallRow>("measure-call", "wattseal measure --call CALL"),
         of::<lab::traces::ListingRow>("measure-listing", "wattseal measure --listing NAME"),
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
@@ -234,12 +235,14 @@ fn rows_have_the_fields_of_their_schema() {
     let fast = "--target atmega328p --op aes128-encrypt --variant fast --runs 3";
     // Whether the tag is right is a branch that depends on the key.
     let open = "--target atmega328p --op aes128-gcm-open --variant fast --runs 3";
+    let fir = home().join("docs/examples/fir.c");
     let own = format!("{elf} --target atmega328p --max-cycles 20000");
     for (name, line) in [
         ("bench", format!("bench {fast}")),
         ("ct", format!("ct {open}")),
         ("measure", format!("measure {own} --save {saved}")),
         ("compare", format!("measure {own} --against {saved}")),
+        ("measure-call", format!("measure {} --call fir([4],4) --target atmega328p", fir.display())),
         ("measure-listing", format!("measure {own} --listing main")),
         ("plan", "plan --target atmega328p --scheme aes128-gcm --variant fast --supply 5".into()),
     ] {

@@ -3,6 +3,7 @@
 mod advisories;
 mod any_command_line;
 mod book;
+mod call;
 mod check;
 mod ci;
 mod commands;
@@ -13,6 +14,7 @@ mod debug;
 mod documentation;
 mod figures;
 mod firmware;
+mod images;
 mod installed;
 mod json;
 mod kept;

@@ -3,7 +3,7 @@
 use crate::compare::{Figure, Limit};
 use crate::measure::Request;
 use crate::traces::TraceFiles;
-use crate::user_firmware::Setup;
+use crate::user_firmware::{Loading, Setup};
 use crate::{LabError, names, units};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -37,6 +37,10 @@ fn baseline() -> PathBuf {
 struct FirmwareEntry {
     elf: PathBuf,
     target: String,
+    /// Address of a raw binary's first byte.
+    base: Option<Quantity>,
+    /// GNU ld's map of the program.
+    map: Option<PathBuf>,
     clock: Option<Quantity>,
     crystal: Option<Quantity>,
     supply: Option<Quantity>,
@@ -165,8 +169,10 @@ impl Project {
                 Ok((name.clone(), limits.read().map_err(|error| format!("{name}: {error}"))?))
             })
             .collect();
+        let base = quantity("base", &entry.base, units::address)?;
         let setup = Setup {
             elf: folder.join(&entry.elf),
+            loading: Loading { base, map: entry.map.as_ref().map(|map| folder.join(map)) },
             target: match entry.target.ends_with(".toml") {
                 true => folder.join(&entry.target).to_string_lossy().into_owned(),
                 false => entry.target.clone(),

@@ -70,6 +70,29 @@ pub static MEASURE: Layout = Layout {
     is_remark: |row| matches!(row["kind"].as_str(), Some("tolerated" | "stub" | "state")),
 };
 
+/// Of `measure --call`.
+pub static CALL: Layout = Layout {
+    command: "measure --call",
+    identity: &["/target", "/call", "/clock_hz", "/supply_v"],
+    group: &[0],
+    name: &[1],
+    details: |row| {
+        let mhz = row["clock_hz"].as_f64().unwrap_or(0.0) / 1e6;
+        format!("{mhz} MHz, {} V", row["supply_v"].as_f64().unwrap_or(0.0))
+    },
+    figures: &[
+        (Figure::Cycles, "/cycles/mean"),
+        (Figure::Flash, "/flash_bytes"),
+        (Figure::Ram, "/ram_bytes"),
+        (Figure::Stack, "/stack_bytes"),
+        (Figure::Energy, "/energy_j"),
+    ],
+    time: Some("/time_s"),
+    only_one: false,
+    wrong: |row| row["problem"].as_str().map(str::to_owned),
+    is_remark: |_| false,
+};
+
 /// Of `ct`.
 pub static CONSTANT_TIME: Layout = Layout {
     command: "ct",
@@ -192,6 +215,11 @@ impl Merged {
     }
 }
 
+/// The field that a nested one is in.
+fn parent(pointer: &str) -> &str {
+    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
 impl Layout {
     /// Returns the identities and figures of these rows, those of the same in one.
     pub(super) fn measured(&self, rows: &[Value]) -> Result<Vec<Measured>, String> {
@@ -221,6 +249,7 @@ impl Layout {
             match row.pointer(pointer) {
                 // The field does not exist in this kind of row.
                 Some(Value::Null) => {}
+                None if row.pointer(parent(pointer)).is_some_and(Value::is_null) => {}
                 Some(Value::Number(number)) => figures.push((figure, number.as_f64().unwrap_or(f64::NAN))),
                 _ => return Err(format!("no number '{}'", field(pointer))),
             }

@@ -91,7 +91,8 @@ struct Named {
 /// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known,
 /// or that is in no memory; a fault; no call.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError> {
-    let UserFirmware { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
+    let UserFirmware { target, mut firmware, mut machine, .. } = request.setup.load(workspace)?;
+    firmware.name_functions(std::slice::from_ref(&request.function));
     let function = &firmware.functions()[firmware.function(&request.function)?];
     let named = |names: &[String]| -> Result<Vec<Named>, LabError> {
         names.iter().map(|name| bytes_of(&firmware, &*machine, name)).collect()

@@ -176,7 +176,7 @@ pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u6
         inclusive_cycles: cycles,
         stack_bytes: stack,
         flash_bytes: Some(footprint.flash),
-        ram_bytes: Some(footprint.ram),
+        ram_bytes: firmware.has_sections().then_some(footprint.ram),
         ..MeasureRow::new("program", PROGRAM)
     }
     .spending(spent)

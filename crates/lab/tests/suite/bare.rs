@@ -84,6 +84,7 @@ pub fn request(target: &str, text: &str) -> Request {
     Request {
         setup: Setup {
             elf: program(target, text),
+            loading: lab::user_firmware::Loading::default(),
             target: target.into(),
             clock_hz: None,
             crystal_hz: None,

@@ -137,6 +137,7 @@ fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)
     let request = ct::firmware::Request {
         setup: Setup {
             elf: elf.into(),
+            loading: lab::user_firmware::Loading::default(),
             target: target.into(),
             clock_hz: None,
             crystal_hz: None,

@@ -68,6 +68,7 @@ fn program(target: &str, generated: &str, debug: &[&str]) -> PathBuf {
 fn setup(target: &str, elf: &Path) -> Setup {
     Setup {
         elf: elf.into(),
+        loading: lab::user_firmware::Loading::default(),
         target: target.into(),
         clock_hz: None,
         crystal_hz: None,

@@ -130,6 +130,7 @@ fn program(target: &str, folder: &Path) -> PathBuf {
 fn setup(target: &str, elf: PathBuf) -> Setup {
     Setup {
         elf,
+        loading: lab::user_firmware::Loading::default(),
         target: target.into(),
         clock_hz: None,
         crystal_hz: None,

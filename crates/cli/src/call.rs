@@ -1,0 +1,125 @@
+//! `wattseal measure --call`: a function of a user's own, without a board.
+
+use crate::measure::MeasureArgs;
+use crate::{Interruptible, interruption, lines};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use lab::call::{self, CallRow, Rank, Request};
+use lab::compare::CALL;
+use lab::repetition::Repetition;
+use lab::target::Workspace;
+use lab::{LabError, report};
+use output::{Answer, Bar, ReportFormat};
+
+/// Options that follow a program, and none that is made here.
+const OF_FIRMWARE: [&str; 19] = [
+    "lenient",
+    "stop_on_fault",
+    "stub",
+    "base",
+    "map",
+    "function",
+    "until",
+    "calls",
+    "pin",
+    "marker",
+    "input",
+    "uart",
+    "console",
+    "flamegraph",
+    "vcd",
+    "trace",
+    "lcov",
+    "listing",
+    "crystal",
+];
+
+#[derive(Args)]
+pub(crate) struct CallArgs {
+    /// Compile the files for each target, and call this function of theirs. Types come from the
+    /// prototype. An argument is a number (64, -1.5), ? for a random one, 0..9 for one of these, an
+    /// array ([64], i16[64], [4]={1,2,3,4}, u8[16]=0, "text"), members of a structure ({1, 2}) or
+    /// a name of the program's. Arrays without content are random
+    #[arg(long, value_name = "CALL", conflicts_with_all = OF_FIRMWARE)]
+    call: Option<String>,
+    /// Calls that count, with other random arguments each time [default: as many as bench makes]
+    #[arg(long, value_name = "N", requires = "call", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    /// Seed of the random arguments [default: 1]
+    #[arg(long, value_name = "N", requires = "call")]
+    seed: Option<u64>,
+    /// Look for headers in this folder, too; may be repeated
+    #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
+    include: Vec<String>,
+    /// Define this name, as NAME or NAME=VALUE; may be repeated
+    #[arg(short = 'D', value_name = "NAME", requires = "call")]
+    define: Vec<String>,
+    /// Further flags of the targets' compilers, such as '-Os -std=c99'; the host's has none of them
+    #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
+    cflags: Vec<String>,
+    /// Put the targets with the least of this first [default: in the order of their names]
+    #[arg(long, value_name = "FIGURE", requires = "call", value_parser = PossibleValuesParser::new(Rank::ALL.map(|(name, _)| name)))]
+    by: Option<String>,
+    /// Let floating-point outputs differ by this share, such as 1e-6 [default: by nothing]
+    #[arg(long, value_name = "SHARE", requires = "call", value_parser = share)]
+    tolerance: Option<f64>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    number.ok_or_else(|| "a share is a number from 0 up to 1, such as 1e-6".into())
+}
+
+impl CallArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.call.is_some()
+    }
+}
+
+/// Measures a call on each target.
+pub(crate) fn command(
+    workspace: &Workspace,
+    args: MeasureArgs,
+    calibrated: String,
+) -> Result<Answer, LabError> {
+    let destination = args.compare.prepare(&CALL)?;
+    let options = args.call.include.iter().map(|folder| format!("-I{folder}"));
+    let options = options.chain(args.call.define.iter().map(|name| format!("-D{name}"))).collect();
+    let flags = args.call.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
+    let request = Request {
+        files: args.elf,
+        call: args.call.call.unwrap_or_default(),
+        targets: args.target,
+        options,
+        flags: flags.collect(),
+        runs: args.call.runs.map_or(Repetition::Enough, Repetition::Exactly),
+        seed: args.call.seed.unwrap_or(1),
+        tolerance: args.call.tolerance.unwrap_or(0.0),
+        clock_hz: args.machine.clock,
+        supply_v: args.machine.supply,
+        max_cycles: args.max_cycles,
+    };
+    let bar = Bar::new();
+    let interrupted = interruption()?;
+    let by = args.call.by.as_deref();
+    let rank = Rank::ALL.into_iter().find(|(name, _)| Some(*name) == by).map(|(_, rank)| rank);
+    let mut called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
+    drop(bar);
+    if let Some(rank) = rank {
+        rank.sort(&mut called.rows);
+    }
+    if let Some(failure) = called.failure.as_ref().filter(|_| args.format == ReportFormat::Table) {
+        let remarks = called.remarks.iter().chain([failure]).map(|remark| format!("wattseal: {remark}"));
+        return Ok(Answer { data: String::new(), remark: lines(remarks), success: false });
+    }
+    let problem = |row: &CallRow| Some(format!("{}: {}", row.target, row.problem.as_ref()?));
+    let of_parts = called.rows.iter().filter(|_| called.failure.is_none()).filter_map(problem);
+    let remarks = called.remarks.iter().chain(&called.failure).cloned().chain(of_parts);
+    let remarks = remarks.map(|remark| format!("wattseal: {remark}"));
+    let answer = Answer {
+        data: report::called(&called.rows, args.format, args.wide)?,
+        remark: lines(std::iter::once(calibrated).chain(remarks)),
+        success: called.is_good(),
+    };
+    destination.finish(&called.rows, answer, args.format, args.wide)
+}
