@@ -3,7 +3,7 @@
 #include "stack_wipe.h"
 
 /* Of rounds, which keeps words of the state there. */
-#define ROUNDS_STACK WS_STACK_OF(96, 96, 80, 112)
+#define ROUNDS_STACK WS_STACK_OF(32, 32, 80, 112)
 
 static uint32_t rotated(uint32_t word, uint8_t left)
 {
