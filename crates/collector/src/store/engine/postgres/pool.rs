@@ -1,4 +1,8 @@
 //! The connections that read.
+//!
+//! They block, and one is lent with a transaction begun, which shows that its server is there. The
+//! asynchronous pools (deadpool-postgres, bb8) lend before that: a retry of our own would stay, with
+//! a manager beside it.
 
 use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
