@@ -5,7 +5,6 @@ use crate::firmware::record::{MeterLog, OnAir, unix_s};
 use crate::machines::Machines;
 use crate::meters::{METERS_EPOCH_S, Meter, Sent};
 use crate::orders::Given;
-use crate::report::FirmwareRow;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -35,6 +34,53 @@ pub struct Checked {
     pub firmware_meters: Vec<FirmwareRow>,
     /// Faults, the first few of each kind.
     pub wrong: Vec<String>,
+}
+
+/// A meter that runs the meter's firmware, and what it noticed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirmwareRow {
+    pub meter: u16,
+    /// Its board and its microcontroller, on their models; none of both where the firmware is built
+    /// for this machine.
+    pub board: Option<&'static str>,
+    pub target: Option<String>,
+    pub suite: &'static str,
+    /// Measurements that it made; of these, those whose acknowledgement it took, and those that
+    /// were lost for want of room, as it counts them.
+    pub measurements: u32,
+    pub acknowledged: u64,
+    pub lost: u16,
+    /// Its readings in the database.
+    pub stored: u64,
+    /// Reports that it sent again, each time.
+    pub resent: u16,
+    /// From a report's first packet to its acknowledgement, at most.
+    pub longest_s: f64,
+}
+
+impl FirmwareRow {
+    fn new(meter: &MeterLog, acknowledged: u64, stored: u64) -> FirmwareRow {
+        FirmwareRow {
+            meter: meter.id(),
+            board: meter.board.as_ref().map(|board| board.name),
+            target: meter.board.as_ref().map(|board| board.target.clone()),
+            suite: meter.suite().name(),
+            measurements: meter.status.measurements,
+            acknowledged,
+            lost: meter.status.lost,
+            stored,
+            resent: meter.status.resent,
+            longest_s: meter.longest.as_secs_f64(),
+        }
+    }
+
+    /// Names the runner of its firmware.
+    pub(super) fn runs_on(&self) -> String {
+        match (&self.target, self.board) {
+            (Some(target), Some(board)) => format!("{target} ({board})"),
+            _ => "this machine".into(),
+        }
+    }
 }
 
 impl Checked {

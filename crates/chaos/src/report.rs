@@ -1,7 +1,6 @@
 //! Result of a run, for a person and for a program.
 
 use crate::check::Checked;
-use crate::firmware::record::MeterLog;
 use crate::parts::{Harm, Kind};
 use output::{Format, OutputError, csv, json, table};
 use serde::Serialize;
@@ -69,53 +68,6 @@ impl Harmed {
         self.times = self.waits_s.len();
         self.wait_median_s = self.waits_s[self.times / 2];
         self.wait_longest_s = self.waits_s[self.times - 1];
-    }
-}
-
-/// A meter that runs the meter's firmware, and what it noticed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FirmwareRow {
-    pub meter: u16,
-    /// Its board and its microcontroller, on their models; none of both where the firmware is built
-    /// for this machine.
-    pub board: Option<&'static str>,
-    pub target: Option<String>,
-    pub suite: &'static str,
-    /// Measurements that it made; of these, those whose acknowledgement it took, and those that
-    /// were lost for want of room, as it counts them.
-    pub measurements: u32,
-    pub acknowledged: u64,
-    pub lost: u16,
-    /// Its readings in the database.
-    pub stored: u64,
-    /// Reports that it sent again, each time.
-    pub resent: u16,
-    /// From a report's first packet to its acknowledgement, at most.
-    pub longest_s: f64,
-}
-
-impl FirmwareRow {
-    pub(super) fn new(meter: &MeterLog, acknowledged: u64, stored: u64) -> FirmwareRow {
-        FirmwareRow {
-            meter: meter.id(),
-            board: meter.board.as_ref().map(|board| board.name),
-            target: meter.board.as_ref().map(|board| board.target.clone()),
-            suite: meter.suite().name(),
-            measurements: meter.status.measurements,
-            acknowledged,
-            lost: meter.status.lost,
-            stored,
-            resent: meter.status.resent,
-            longest_s: meter.longest.as_secs_f64(),
-        }
-    }
-
-    /// Names the runner of its firmware.
-    fn runs_on(&self) -> String {
-        match (&self.target, self.board) {
-            (Some(target), Some(board)) => format!("{target} ({board})"),
-            _ => "this machine".into(),
-        }
     }
 }
 

@@ -2,10 +2,11 @@
 //! number of [`Reader`]s read.
 //!
 //! These two types are the whole seam: SQLite and PostgreSQL stand behind them, and nothing of
-//! either is in their signatures. Four layers stand below them, each of which knows those before it:
-//! `sql` has the connections and the common language, `model` the rows and their codes, `meaning`
-//! what they mean in both databases, `engine` the databases. A write that [`Store::commit`] returned
-//! `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
+//! either is in their signatures. Four layers stand below them, each of which knows those before
+//! it: `sql` has the connections and the common language, `model` the rows and their codes,
+//! `meaning` what they mean in both databases, `engine` the databases. A write that
+//! [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in
+//! seconds or milliseconds.
 
 mod engine;
 mod meaning;

@@ -343,12 +343,10 @@ pub fn run(
         console: console.map(Console::new),
         input: input(request, &target, &*machine)?,
     };
-
     let bench = BenchInputs::of(workspace, &target, &firmware)?;
     let ending =
         ending::go(&mut *machine, &mut watcher, request, &target, stop_at, bench.as_ref(), interrupted);
-    let place = ending.place(&firmware);
-    let Ending { how, what, failure, .. } = ending;
+    let (place, Ending { how, what, failure, .. }) = (ending.place(&firmware), ending);
     machine.finish_sending(&mut watcher);
     if let Some(console) = watcher.console.take() {
         console.finish();
@@ -356,20 +354,18 @@ pub fn run(
     let recorder = watcher.recorder.take();
     let listing =
         listed.zip(recorder.as_ref()).and_then(|(function, recorder)| recorder.listing(function, &*machine));
-    let unwritten = recorder.and_then(|recorder| recorder.finish(&*machine).err());
-    let failure = failure.or(unwritten);
+    let failure = failure.or(recorder.and_then(|recorder| recorder.finish(&*machine).err()));
     let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
     let failure =
         failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
     let failure = failure.or_else(|| ending::missing_region(request, &watcher, machine.cycles()));
-    let stubs = machine.stub_uses();
     let mut program = rows::program(&firmware, &watcher, machine.cycles());
     let accuracies = rows::rate(rows.iter_mut().chain([&mut program]), &target, &firmware, &*machine);
     rows.extend(rows::passed_over(&*machine));
     let folded = watcher.profiler.folded();
     let drawn = flamegraph.zip(request.flamegraph.as_ref());
-    let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
-    let failure = failure.or(undrawn);
+    let failure =
+        failure.or(drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err()));
     let ended = Ended { how, place: Some(place), why: failure.as_ref().map(ToString::to_string) };
     let clocks = watcher.profiler.into_timeline().end()?;
     let energy_accuracies = clocks.energy_accuracies(&target);
@@ -400,7 +396,7 @@ pub fn run(
         ending: what,
         ended,
         failure,
-        stubs,
+        stubs: machine.stub_uses(),
         reservations,
         folded,
         listing,

@@ -2,11 +2,11 @@
 //! thread, or, where none does, over the EEPROM of [`crate::store`] and the flash of
 //! [`crate::message`].
 
+use crate::call::{BYTE_NS, Call, Cause, Load, Packet, Reply};
 use crate::eeprom::{Eeprom, Torn};
 use crate::flash::{self, ERASE_NS, Flash, SECTOR};
 use crate::message;
 use crate::metering::Sums;
-use crate::runner::{BYTE_NS, Call, Cause, Load, Packet, Reply};
 use crate::status::Status;
 use crate::store;
 use corosensei::Yielder;

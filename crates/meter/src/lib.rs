@@ -1,6 +1,7 @@
 //! The secure meter of `device/meter` on the host: the very C files that run on the
 //! microcontroller, between drivers of this crate (`device/drivers/*.h`).
 
+pub mod call;
 mod drivers;
 pub mod eeprom;
 pub mod flash;
@@ -10,5 +11,6 @@ pub mod runner;
 pub mod status;
 pub mod store;
 
-pub use runner::{Call, Cause, Load, Meter, Packet, Reply};
+pub use call::{Call, Cause, Load, Packet, Reply};
+pub use runner::Meter;
 pub use status::Status;

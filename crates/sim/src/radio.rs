@@ -8,9 +8,9 @@ pub mod channel;
 pub mod framing;
 pub mod model;
 
-pub use channel::{Participant, RadioChannel};
+pub use channel::RadioChannel;
 pub use framing::Framing;
-pub use model::{Arrival, ChannelModel, ReceiveMode, SentPacket, Traffic};
+pub use model::{Arrival, ChannelModel, Participant, ReceiveMode, SentPacket, Traffic};
 
 /// A byte on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

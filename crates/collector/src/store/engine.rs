@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The connections by which a database is read, and its writer's health.
 pub(in crate::store) struct ReadAccess {
-    pub(in crate::store) place: DatabaseUrl,
+    pub(in crate::store) url: DatabaseUrl,
     pub(in crate::store) zone: TimeZone,
     pub(in crate::store) zone_name: String,
     pub(in crate::store) pulse: Arc<Heartbeat>,

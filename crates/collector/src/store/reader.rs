@@ -43,7 +43,7 @@ impl Reader {
         };
         let name = pool.ask(zone::stored)?.unwrap_or_else(|| "UTC".to_owned());
         let (zone, pulse) = (zone::named(&name)?, Arc::default());
-        Ok(Reader::of(Arc::new(ReadAccess { place, zone, zone_name: name, pulse, pool })))
+        Ok(Reader::of(Arc::new(ReadAccess { url: place, zone, zone_name: name, pulse, pool })))
     }
 
     /// Reads what a store writes.
@@ -89,7 +89,7 @@ impl Reader {
     pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
         match &self.shared.pool {
             Pool::Sqlite(pool) => pool.copy_to(path),
-            Pool::Postgres(_) => Err(StoreError::NotAFile { place: self.shared.place.clone() }),
+            Pool::Postgres(_) => Err(StoreError::NotAFile { place: self.shared.url.clone() }),
         }
     }
 
@@ -360,7 +360,7 @@ impl Reader {
     }
 
     pub(crate) fn place(&self) -> &DatabaseUrl {
-        &self.shared.place
+        &self.shared.url
     }
 
     /// Changes something that is no writer's, in one transaction: what is `Ok` is durable, and else
@@ -373,7 +373,7 @@ impl Reader {
             Pool::Postgres(pool) => pool.change(change),
             Pool::Sqlite(_) => {
                 let what = "a file is changed by its service alone".to_owned();
-                Err(StoreError::Unsuited { place: self.shared.place.clone(), what }.into())
+                Err(StoreError::Unsuited { place: self.shared.url.clone(), what }.into())
             }
         }
     }

@@ -239,9 +239,9 @@ pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError>
     serde_json::to_string(value).map_err(|error| SqlError::Stored(error.to_string()))
 }
 
-/// Reads a value from JSON text. place: where it is stored.
-pub(in crate::store) fn from_json<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, SqlError> {
-    serde_json::from_str(text).map_err(|error| SqlError::Stored(format!("{place}: {error}")))
+/// Reads a value from JSON text. column: where it is stored.
+pub(in crate::store) fn from_json<T: DeserializeOwned>(text: &str, column: &str) -> Result<T, SqlError> {
+    serde_json::from_str(text).map_err(|error| SqlError::Stored(format!("{column}: {error}")))
 }
 
 fn not_there(column: usize) -> SqlError {

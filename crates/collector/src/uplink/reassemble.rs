@@ -15,8 +15,8 @@ use wire::meter::{MeterId, ReassemblyOutcome, Rejection, SealedMessage, UplinkOu
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
 /// Packets of an unfinished message at most, before the first of them need not come again.
 const PIECES_MAX: usize = 8;
-/// Packets of unfinished messages at most that a queue keeps for a session. A queue hands over no more
-/// than 8,192 messages that it is not told to be done with (`cluster::queue`): the rest is for
+/// Packets of unfinished messages at most that a queue keeps for a session. A queue hands over no
+/// more than 8,192 messages that it is not told to be done with (`cluster::queue`): the rest is for
 /// whole ones.
 const PARTIAL_MAX: usize = 4096;
 /// Packets of one gateway among them, at most.

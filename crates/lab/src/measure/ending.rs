@@ -120,13 +120,7 @@ pub(super) fn go(
     let firmware = watcher.profiler.firmware();
     loop {
         watcher.send(machine);
-        let look = match (&watcher.rtt, request.calls) {
-            _ if watcher.input.is_some() => rtt::LOOK_EVERY,
-            (Some(_), _) => rtt::LOOK_EVERY,
-            (None, Some(_)) => LOOK_EVERY,
-            (None, None) => LOOK_SELDOM,
-        };
-        let next_look = machine.cycles().saturating_add(look);
+        let next_look = machine.cycles().saturating_add(look_every(watcher, request));
         let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
         let stop = match watcher.recorder {
             None => machine.run_observed(&until, &mut ControlTransfers::of(watcher)),
@@ -187,6 +181,16 @@ pub(super) fn go(
             }
             Ok(Stop::Cycles) => {}
         }
+    }
+}
+
+/// Cycles between two looks at what comes and goes.
+fn look_every(watcher: &Watcher<'_, '_>, request: &Request) -> u64 {
+    match (&watcher.rtt, request.calls) {
+        _ if watcher.input.is_some() => rtt::LOOK_EVERY,
+        (Some(_), _) => rtt::LOOK_EVERY,
+        (None, Some(_)) => LOOK_EVERY,
+        (None, None) => LOOK_SELDOM,
     }
 }
 

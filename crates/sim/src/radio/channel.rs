@@ -12,12 +12,9 @@
 //! the other as soon as it is known, with the times at which it is on the air.
 
 use super::framing::{self, Frame};
-use super::model::{Arrival, ChannelModel, ReceiveMode, SentPacket, Traffic};
+use super::model::{Arrival, ChannelModel, Participant, ReceiveMode, SentPacket, Traffic};
 use super::{AirByte, Emission, Framing};
 use crate::chance::{Chance, Purpose};
-
-/// Participant of a channel: a site by its index, then the collector, then the attacker.
-pub type Participant = usize;
 
 /// A byte, or a whole packet, as it is sent.
 #[derive(Clone, Copy, Debug)]

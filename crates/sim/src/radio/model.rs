@@ -1,8 +1,10 @@
 //! Properties of a channel, and its view for the participants.
 
 use super::AirByte;
-use super::channel::Participant;
 use super::framing::{self, Framing};
+
+/// Participant of a channel: a site by its index, then the collector, then the attacker.
+pub type Participant = usize;
 
 /// Impairments of packets on a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Where the dashboard and the API are served.
+//! Arguments of the dashboard and the API: address, certificates, reverse proxies.
 
 use clap::Args;
 use collector::api::{Listen, TlsFiles};

@@ -184,8 +184,8 @@ impl Rows {
         (effects, written)
     }
 
-    /// `store::meaning::batch::MeterCache::report`: a number that is above the last one that is known is new, and
-    /// not looked for.
+    /// `store::meaning::batch::MeterCache::report`: a number that is above the last one that is
+    /// known is new, and not looked for.
     fn write_report(
         &mut self,
         new: &NewReport,

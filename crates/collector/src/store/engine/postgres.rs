@@ -96,7 +96,7 @@ impl Store {
         let (pulse, pool) = (Arc::<Heartbeat>::default(), Arc::new(Pool::new(&seat.terms.server)));
         let Terms { options, place, zone, .. } = &seat.terms;
         let access = Arc::new(ReadAccess {
-            place: place.clone(),
+            url: place.clone(),
             zone: options.zone.clone(),
             zone_name: zone.clone(),
             pulse: Arc::clone(&pulse),

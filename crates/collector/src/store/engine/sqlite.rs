@@ -112,7 +112,7 @@ impl Store {
         let pool = Arc::new(Pool::new(path)?);
         pool.follow(files.database());
         let access = Arc::new(ReadAccess {
-            place: path.into(),
+            url: path.into(),
             zone: options.zone.clone(),
             zone_name: zone.to_owned(),
             pulse: Arc::clone(&pulse),

@@ -234,12 +234,12 @@ pub(in crate::store) fn list(columns: impl Iterator<Item = &'static str>) -> Str
 ///
 /// # Errors
 /// [`StoreError::Unsuited`]
-pub(in crate::store) fn check(session: Session<'_>, place: &DatabaseUrl) -> Result<(), StoreError> {
-    let found = found(session).map_err(|error| StoreError::asked(place, error))?;
+pub(in crate::store) fn check(session: Session<'_>, url: &DatabaseUrl) -> Result<(), StoreError> {
+    let found = found(session).map_err(|error| StoreError::asked(url, error))?;
     match difference(&found, session) {
         None => Ok(()),
         Some(what) => Err(StoreError::Unsuited {
-            place: place.clone(),
+            place: url.clone(),
             what: format!(
                 "{what}: nothing is moved, so that nothing is lost. Use a version of WattSeal that moves it, or take it away"
             ),

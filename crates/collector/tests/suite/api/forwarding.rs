@@ -70,13 +70,8 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     config.unknown_meters = Some(unknown_meters.clone());
     let running = Running::start(config).await.expect("a service");
     let upstream = far.local_addr().expect("an address").to_string();
-    let forwarder = Forwarder::start(
-        upstream,
-        heard,
-        running.meters().gateways().clone(),
-        running.writer().clone(),
-        Vec::new(),
-    );
+    let (gateways, writer) = (running.meters().gateways().clone(), running.writer().clone());
+    let forwarder = Forwarder::start(upstream, heard, gateways, writer, Vec::new());
     let secret = Secret::generate(&mut rand::rng());
     let token = NewToken { name: "wall".into(), role: Role::Viewer, hash: secret.hash().0, created_ms: 0 };
     running.writer().write_one(Write::Token(token)).await.expect("a token");

@@ -180,8 +180,8 @@ fn killed_worker_or_gateway_loses_and_doubles_nothing() {
     }
 }
 
-/// The API of a worker, with its store and its sessions: a command goes by NATS to the meter, and its
-/// answer back.
+/// The API of a worker, with its store and its sessions: a command goes by NATS to the meter, and
+/// its answer back.
 #[test]
 fn a_worker_shows_what_it_has_and_sends_commands() {
     let folder = tempfile::tempdir().expect("a folder");

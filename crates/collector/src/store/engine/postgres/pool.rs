@@ -1,10 +1,13 @@
 //! The connections that read.
+//!
+//! They block, and one is lent with a transaction begun. An asynchronous pool (deadpool-postgres,
+//! bb8) needs a manager that connects as ours do, to one of several servers, and a runtime around
+//! each call: it would be no shorter.
 
 use super::writer::commit;
 use super::{READ_TIMEOUT_S, schema};
 use crate::store::meaning::marker::{self, Marker};
-use crate::store::sql::postgres::Server;
-use crate::store::sql::postgres::{Connection, ConnectionError};
+use crate::store::sql::postgres::{Connection, ConnectionError, Server};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{DatabaseUrl, Health, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
