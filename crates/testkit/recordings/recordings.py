@@ -23,6 +23,8 @@ HOME = pathlib.Path(__file__).resolve().parents[3]
 SEEDS = (1, 2, 3)
 # Long scenarios, and how many days of them are recorded; the others are recorded whole.
 DAYS = {"network-week": "0.25", "network-emulated": "0.0035"}
+# Scenarios without random numbers.
+SEEDLESS = {"configured"}
 # Fields that say how fast the host was.
 HOST_TIMES = {"wall_s", "meter_seconds_per_second"}
 
@@ -40,6 +42,9 @@ def commands() -> dict[str, list[str]]:
         wanted[f"bench-{target}"] = ["bench", "--target", target, "--runs", "10", "--seed", "1"]
     for scenario in sorted((HOME / "scenarios").glob("*.toml")):
         days = ["--days", DAYS[scenario.stem]] if scenario.stem in DAYS else []
+        if scenario.stem in SEEDLESS:
+            wanted[f"simulate-{scenario.stem}"] = ["simulate", str(scenario), *days]
+            continue
         for seed in SEEDS:
             wanted[f"simulate-{scenario.stem}-{seed}"] = ["simulate", str(scenario), "--seed", str(seed), *days]
     return wanted
@@ -49,8 +54,13 @@ def without_host_times(value: object) -> object:
     if isinstance(value, dict):
         return {key: without_host_times(inner) for key, inner in value.items() if key not in HOST_TIMES}
     if isinstance(value, list):
-        return [without_host_times(inner) for inner in value]
+        return [without_host_times(inner) for inner in value if not is_native(inner)]
     return value
+
+
+def is_native(value: object) -> bool:
+    """True for a cell of a paper that was timed on the host."""
+    return isinstance(value, dict) and value.get("kind") == "native"
 
 
 def record(folder: pathlib.Path, program: pathlib.Path, only: list[str]) -> int:

@@ -208,3 +208,25 @@ fn interrupted_papers_keep_what_was_measured() {
         assert!(of_it.iter().any(|row| !row["measured"].is_null()) && of_it.iter().any(|row| noted(row)));
     }
 }
+
+/// A limit on the size of files stands for a full disk. Nothing is left behind.
+#[test]
+fn full_folder_fails_before_the_work() {
+    let folder = folder("report full");
+    let page = folder.join("page.html").display().to_string();
+    let place = folder.display().to_string();
+    for (paper, option, place) in
+        [("fujdiak2015", "--report", &page), ("all", "--report", &place), ("fujdiak2015", "--plots", &place)]
+    {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_wattseal")])
+            .args(["reproduce", paper, option, place])
+            .env("WATTSEAL_HOME", home())
+            .output()
+            .expect("sh runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(output.stdout.is_empty() && said.contains("make room"), "{said}");
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0, "{said}");
+    }
+}
