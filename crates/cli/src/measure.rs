@@ -83,22 +83,30 @@ pub(crate) struct MeasureArgs {
     wide: bool,
 }
 
+impl MeasureArgs {
+    /// Options of a call.
+    fn into_call(self, calibrated: String) -> (CallArgs, Shared) {
+        let shared = Shared {
+            files: self.elf,
+            targets: self.target,
+            clock_hz: self.machine.clock,
+            supply_v: self.machine.supply,
+            max_cycles: self.max_cycles,
+            compare: self.compare,
+            format: self.format,
+            wide: self.wide,
+            calibrated,
+        };
+        (self.call, shared)
+    }
+}
+
 /// Measures a call, or each ELF file, and gives the rows of all of them.
 pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
     let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
     if args.call.is_given() {
-        let shared = Shared {
-            files: args.elf,
-            targets: args.target,
-            clock_hz: args.machine.clock,
-            supply_v: args.machine.supply,
-            max_cycles: args.max_cycles,
-            compare: args.compare,
-            format: args.format,
-            wide: args.wide,
-            calibrated,
-        };
-        return call::command(&workspace, args.call, shared);
+        let (call, shared) = args.into_call(calibrated);
+        return call::command(&workspace, call, shared);
     }
     if let Some(source) = args.elf.iter().find(|file| lab::call::is_source(file)) {
         return Err(LabError::Usage(format!(
