@@ -127,6 +127,8 @@ fn the_compiler_s_own_runtime_is_linked() {
 fn cpp_several_sources_headers_and_options_are_compiled() {
     good("shapes.cpp", "shapes::area([1])", &PARTS, &[]);
     good("shapes.cpp", "shapes::turned({3, 4})", &PARTS, &[]);
+    let said = refused("shapes.cpp", "shapes::aera([1])", "stm32f407", 2);
+    assert!(said.contains("there is no function 'shapes::aera'; did you mean shapes::area"), "{said}");
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
