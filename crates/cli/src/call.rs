@@ -1,6 +1,6 @@
 //! `wattseal measure --call`: a function of a user's own, without a board.
 
-use crate::measure::MeasureArgs;
+use crate::compare::CompareArgs;
 use crate::{Interruptible, interruption, lines};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -10,6 +10,7 @@ use lab::repetition::Repetition;
 use lab::target::Workspace;
 use lab::{LabError, report};
 use output::{Answer, Bar, ReportFormat};
+use std::path::PathBuf;
 
 /// Options that follow a program, and none that is made here.
 const OF_FIRMWARE: [&str; 19] = [
@@ -76,39 +77,50 @@ impl CallArgs {
     }
 }
 
+/// Options that a call shares with firmware.
+pub(crate) struct Shared {
+    pub files: Vec<PathBuf>,
+    pub targets: Vec<String>,
+    pub clock_hz: Option<u64>,
+    pub supply_v: Option<f64>,
+    pub max_cycles: u64,
+    pub compare: CompareArgs,
+    pub format: ReportFormat,
+    pub wide: bool,
+    /// Remark on the calibration.
+    pub calibrated: String,
+}
+
 /// Measures a call on each target.
-pub(crate) fn command(
-    workspace: &Workspace,
-    args: MeasureArgs,
-    calibrated: String,
-) -> Result<Answer, LabError> {
-    let destination = args.compare.prepare(&CALL)?;
-    let options = args.call.include.iter().map(|folder| format!("-I{folder}"));
-    let options = options.chain(args.call.define.iter().map(|name| format!("-D{name}"))).collect();
-    let flags = args.call.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
+pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> Result<Answer, LabError> {
+    let Shared { files, targets, clock_hz, supply_v, max_cycles, compare, format, wide, calibrated } = shared;
+    let destination = compare.prepare(&CALL)?;
+    let options = args.include.iter().map(|folder| format!("-I{folder}"));
+    let options = options.chain(args.define.iter().map(|name| format!("-D{name}"))).collect();
+    let flags = args.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
     let request = Request {
-        files: args.elf,
-        call: args.call.call.unwrap_or_default(),
-        targets: args.target,
+        files,
+        call: args.call.unwrap_or_default(),
+        targets,
         options,
         flags: flags.collect(),
-        runs: args.call.runs.map_or(Repetition::Enough, Repetition::Exactly),
-        seed: args.call.seed.unwrap_or(1),
-        tolerance: args.call.tolerance.unwrap_or(0.0),
-        clock_hz: args.machine.clock,
-        supply_v: args.machine.supply,
-        max_cycles: args.max_cycles,
+        runs: args.runs.map_or(Repetition::Enough, Repetition::Exactly),
+        seed: args.seed.unwrap_or(1),
+        tolerance: args.tolerance.unwrap_or(0.0),
+        clock_hz,
+        supply_v,
+        max_cycles,
     };
     let bar = Bar::new();
     let interrupted = interruption()?;
-    let by = args.call.by.as_deref();
+    let by = args.by.as_deref();
     let rank = Rank::ALL.into_iter().find(|(name, _)| Some(*name) == by).map(|(_, rank)| rank);
     let mut called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
     drop(bar);
     if let Some(rank) = rank {
         rank.sort(&mut called.rows);
     }
-    if let Some(failure) = called.failure.as_ref().filter(|_| args.format == ReportFormat::Table) {
+    if let Some(failure) = called.failure.as_ref().filter(|_| format == ReportFormat::Table) {
         let remarks = called.remarks.iter().chain([failure]).map(|remark| format!("wattseal: {remark}"));
         return Ok(Answer { data: String::new(), remark: lines(remarks), success: false });
     }
@@ -117,9 +129,9 @@ pub(crate) fn command(
     let remarks = called.remarks.iter().chain(&called.failure).cloned().chain(of_parts);
     let remarks = remarks.map(|remark| format!("wattseal: {remark}"));
     let answer = Answer {
-        data: report::called(&called.rows, args.format, args.wide)?,
+        data: report::called(&called.rows, format, wide)?,
         remark: lines(std::iter::once(calibrated).chain(remarks)),
         success: called.is_good(),
     };
-    destination.finish(&called.rows, answer, args.format, args.wide)
+    destination.finish(&called.rows, answer, format, wide)
 }

@@ -1,6 +1,6 @@
 //! `wattseal measure`.
 
-use crate::call::{self, CallArgs};
+use crate::call::{self, CallArgs, Shared};
 use crate::compare::CompareArgs;
 use crate::firmware::MachineArgs;
 use crate::traces::TraceArgs;
@@ -22,16 +22,16 @@ pub(crate) struct MeasureArgs {
     /// The ELF file, or several; or Intel HEX, S-records, UF2 or a raw binary; with --call the
     /// sources of a function, objects and libraries
     #[arg(value_name = "FIRMWARE.elf", required = true)]
-    pub(crate) elf: Vec<PathBuf>,
+    elf: Vec<PathBuf>,
     /// The target it is built for, a sister part of one such as stm32f103rb, or a target file of
     /// your own such as ./part.toml; with --call several, and patterns such as 'stm32*' [default
     /// with --call: all]
     #[arg(long, value_name = "TARGET", required_unless_present = "call")]
-    pub(crate) target: Vec<String>,
+    target: Vec<String>,
     #[command(flatten)]
-    pub(crate) call: CallArgs,
+    call: CallArgs,
     #[command(flatten)]
-    pub(crate) machine: MachineArgs,
+    machine: MachineArgs,
     /// Report each call of this function; may be repeated [default: the sums of all functions]
     #[arg(long, value_name = "NAME")]
     function: Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) struct MeasureArgs {
     marker: Option<String>,
     /// Give up after this many cycles
     #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
-    pub(crate) max_cycles: u64,
+    max_cycles: u64,
     /// Send this file to the program's UART, once it has switched on its receiver
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -72,22 +72,41 @@ pub(crate) struct MeasureArgs {
     /// Measurements of one's own that correct the target's current, such as
     /// calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
-    pub(crate) calibration: Option<PathBuf>,
+    calibration: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) compare: CompareArgs,
+    compare: CompareArgs,
     /// Format of the rows
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
-    pub(crate) format: ReportFormat,
+    format: ReportFormat,
     /// Tables of all columns, however wide they are
     #[arg(long)]
-    pub(crate) wide: bool,
+    wide: bool,
+}
+
+impl MeasureArgs {
+    /// Options of a call.
+    fn into_call(self, calibrated: String) -> (CallArgs, Shared) {
+        let shared = Shared {
+            files: self.elf,
+            targets: self.target,
+            clock_hz: self.machine.clock,
+            supply_v: self.machine.supply,
+            max_cycles: self.max_cycles,
+            compare: self.compare,
+            format: self.format,
+            wide: self.wide,
+            calibrated,
+        };
+        (self.call, shared)
+    }
 }
 
 /// Measures a call, or each ELF file, and gives the rows of all of them.
 pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
     let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
     if args.call.is_given() {
-        return call::command(&workspace, args, calibrated);
+        let (call, shared) = args.into_call(calibrated);
+        return call::command(&workspace, call, shared);
     }
     if let Some(source) = args.elf.iter().find(|file| lab::call::is_source(file)) {
         return Err(LabError::Usage(format!(

@@ -73,7 +73,9 @@ pub fn defined(path: &Path) -> Result<Vec<String>, FirmwareError> {
         let mut names = Vec::new();
         each_entry(dwarf, |die, tag| {
             if tag == dw::DW_TAG_subprogram && die.has(dw::DW_AT_low_pc)? {
-                names.extend(die.name()?);
+                // A definition outside of its namespace names its declaration.
+                let declared = die.reference(dw::DW_AT_specification)?.unwrap_or(die);
+                names.extend(declared.scoped_name()?);
             }
             Ok(())
         })?;

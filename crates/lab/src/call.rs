@@ -93,8 +93,8 @@ pub struct CallRow {
     pub ram_bytes: Option<i64>,
     /// Deepest stack use, in bytes.
     pub stack_bytes: Option<u32>,
-    /// SHA-256 of the outputs of all calls that count, by value, so that parts with the same
-    /// outputs have the same.
+    /// SHA-256 of the outputs of the first three calls that count, by value, so that parts with the
+    /// same outputs have the same.
     pub outputs: Option<String>,
     /// The outputs were compared with another build's, and equal.
     pub verified: bool,
@@ -425,7 +425,7 @@ fn reason(slot: &Slot, bytes: usize, ours: Number, theirs: Number) -> String {
         (Number::Float(_), _) if ours.is(theirs, 1e-3) => {
             "; --tolerance 1e-6 lets it differ by such a share".into()
         }
-        (Number::Integer(_), _) if bytes != slot.scalar.host_bytes() => {
+        (Number::Integer(_), _) if numbers::encoded(theirs, bytes, false).is_none() => {
             format!("; {spelled} has {bytes} bytes there, and {} on the host", slot.scalar.host_bytes())
         }
         _ => String::new(),

@@ -1,8 +1,8 @@
 //! The lab: builds firmware, runs it on the processor models of `mcu`, and measures it.
 //!
 //! - [`target`]: the files `targets/*.toml`, and the places of the project's files
-//! - [`board`]: the files `boards/*.toml`, put onto a machine; [`named_board`]: names of boards that
-//!   people use for targets
+//! - [`board`]: the files `boards/*.toml`, put onto a machine; [`named_board`]: names of boards
+//!   that people use for targets
 //! - [`accuracy`]: bounds on a model's cycles against the part's
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin,

@@ -78,7 +78,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_board_is_a_target_at_a_clock_and_supply_that_its_data_sheet_allows() {
+    fn every_board_is_within_its_part_s_data_sheet() {
         let workspace = Workspace::find().expect("the tests run inside the project");
         let targets = workspace.target_names().expect("targets");
         let mut names = BTreeSet::new();

@@ -59,8 +59,10 @@ impl Built {
     }
 
     fn arm() -> Built {
-        let places = ["-Wl,--section-start=.vectors=0x08000000", "-Wl,--section-start=.text=0x08000100"];
-        let flags = ["-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-Wl,-estart", places[0], places[1]];
+        let places = [".vectors=0x08000000", ".text=0x08000100", ".bss=0x20000000"];
+        let places = places.map(|place| format!("-Wl,--section-start={place}"));
+        let flags = ["-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-Wl,-estart"];
+        let flags: Vec<&str> = flags.into_iter().chain(places.iter().map(String::as_str)).collect();
         Built::new("stm32f407", "arm-none-eabi", &flags)
     }
 
@@ -125,7 +127,7 @@ fn wattseal(command: &[&str], file: &Path, target: &str, more: &[&str]) -> Outpu
 }
 
 #[test]
-fn a_function_costs_the_same_by_name_by_address_and_by_map_whatever_the_file() {
+fn function_costs_the_same_by_name_address_and_map() {
     for (built, base) in [(Built::avr(), "0"), (Built::arm(), "0x8000000")] {
         let map = built.at("program.map").display().to_string();
         for function in ["outer", "inner"] {
@@ -145,7 +147,7 @@ fn a_function_costs_the_same_by_name_by_address_and_by_map_whatever_the_file() {
 }
 
 #[test]
-fn what_a_file_does_not_say_is_said_once() {
+fn missing_names_are_reported_once() {
     let built = Built::avr();
     let output = built.measured("program.hex", &built.address("outer"), &[]);
     let said = String::from_utf8(output.stderr).expect("text");

@@ -255,7 +255,8 @@ impl Part<'_> {
         Ok((self.linked_by_sdcc("call", &objects)?, self.linked_by_sdcc("none", &[without])?))
     }
 
-    /// Anything that sdcc's linker says is an error: of areas that overlap it speaks, and exits with 0.
+    /// Anything that sdcc's linker says is an error: of areas that overlap it speaks, and exits
+    /// with 0.
     fn linked_by_sdcc(&self, name: &str, objects: &[PathBuf]) -> Result<PathBuf, LabError> {
         let program = self.folder.join(format!("{name}.ihx"));
         let what = format!("the program for {}", self.target);

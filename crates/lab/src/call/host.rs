@@ -54,14 +54,16 @@ pub(super) fn find(
     let first = first.unwrap_or_else(|| LabError::Usage("name a source file or a header".into()));
     if compiles {
         known.retain(|name| name != "ws_user_main");
-        return Err(match known.iter().any(|name| name == function) {
-            // It is there, and has no one type: it is overloaded, or in a namespace.
-            true => first,
-            false => {
-                let suggestion = names::suggestion(function, known.iter().map(String::as_str));
-                LabError::UnknownName { what: "function", name: function.into(), suggestion }
-            }
-        });
+        return Err(
+            match known.iter().any(|name| name == function || name.ends_with(&format!("::{function}"))) {
+                // It is there, and has no one type: it is overloaded, or in a namespace.
+                true => first,
+                false => {
+                    let suggestion = names::suggestion(function, known.iter().map(String::as_str));
+                    LabError::UnknownName { what: "function", name: function.into(), suggestion }
+                }
+            },
+        );
     }
     // Sources for one part alone: its own compiler says the types.
     let Some(kit) = kit() else { return Err(first) };

@@ -1,4 +1,5 @@
-/* Functions that strangers bring, good and bad. */
+/* Functions that users bring, good and bad. sdcc returns no structures, has no double, no division
+ * of 64 bits, and calls by address only functions without arguments on a stack. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -62,6 +63,7 @@ void quicksort(int *a, int first, int last)
     quicksort(a, i + 2, last);
 }
 
+#ifndef __SDCC
 summary summarise(const int16_t *v, uint8_t n)
 {
     summary s = {v[0], v[0], {n, 0}, {0}};
@@ -73,6 +75,7 @@ summary summarise(const int16_t *v, uint8_t n)
     }
     return s;
 }
+#endif
 
 void move(struct point *p, unsigned n, int by)
 {
@@ -91,6 +94,7 @@ float dot(const float *a, const float *b, int n)
     return sum;
 }
 
+#ifndef __SDCC
 double mean(const double *a, int n)
 {
     double sum = 0;
@@ -104,6 +108,7 @@ uint64_t quotient(uint64_t a, uint64_t b)
 {
     return a / (b | 1);
 }
+#endif
 
 uint32_t twice_len(const char *text, uint8_t *copy)
 {
@@ -116,10 +121,12 @@ int less(int a, int b)
     return a < b;
 }
 
+#ifndef __SDCC
 int chosen(int a, int b, int (*order)(int, int))
 {
     return order(a, b) ? a : b;
 }
+#endif
 
 int product(int a, int b)
 {

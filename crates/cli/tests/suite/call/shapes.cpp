@@ -1,4 +1,4 @@
-// C++ as a stranger brings it.
+// C++ as a user brings it.
 #include <stdint.h>
 
 namespace shapes {
@@ -7,14 +7,14 @@ struct Box {
     int16_t width, height;
 };
 
-template <class T> static T area(T width, T height)
+template <class T> static T product(T width, T height)
 {
     return width * height;
 }
 
 int32_t area(const Box &box)
 {
-    return area<int32_t>(box.width, box.height);
+    return product<int32_t>(box.width, box.height);
 }
 
 Box turned(Box box)

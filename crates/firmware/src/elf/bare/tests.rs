@@ -47,7 +47,7 @@ fn every_format_gives_the_same_bytes_at_the_same_address() {
 }
 
 #[test]
-fn blocks_that_are_not_for_the_flash_or_of_another_family_are_passed_over() {
+fn uf2_blocks_of_another_family_are_passed_over() {
     let ours = block(0x100, &[1], 0, 1, 0x2000, 0x68ed_2b88);
     let aside = block(0x200, &[2], 0, 1, 0x1, 0);
     let other = block(0x300, &[3], 0, 1, 0x2000, 0xada5_2840);
