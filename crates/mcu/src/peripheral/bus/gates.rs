@@ -37,7 +37,7 @@ struct States {
     enabled: u128,
     held: u128,
     /// Has a clock while the core sleeps.
-    awake: u128,
+    kept: u128,
 }
 
 impl States {
@@ -47,7 +47,7 @@ impl States {
             let is_set = |offset: u32| u128::from(read(offset) >> bit & 1) << number;
             states.enabled |= is_set(register.enable.offset);
             states.held |= register.reset.map_or(0, |reset| is_set(reset.offset));
-            states.awake |= in_sleep.map_or(1 << number, |in_sleep| is_set(in_sleep.offset));
+            states.kept |= in_sleep.map_or(1 << number, |in_sleep| is_set(in_sleep.offset));
         }
         states
     }
@@ -121,8 +121,8 @@ impl Gates {
 
     /// The gates that are open now.
     fn open(&self) -> u128 {
-        let States { enabled, held, awake } = self.states;
-        enabled & !held & if self.core_sleeps { awake } else { u128::MAX }
+        let States { enabled, held, kept } = self.states;
+        enabled & !held & if self.core_sleeps { kept } else { u128::MAX }
     }
 }
 
@@ -237,7 +237,7 @@ impl PeripheralBus {
         if sleeps != self.gates.core_sleeps {
             self.gates.core_sleeps = sleeps;
             // Mostly no bit is clear.
-            if self.gates.states.awake.count_ones() as usize != self.gates.all.len() {
+            if self.gates.states.kept.count_ones() as usize != self.gates.all.len() {
                 self.refresh_gates(now, pc);
             }
         }
