@@ -32,7 +32,7 @@ pub struct GateRegister {
     /// A set bit holds the peripheral in reset.
     pub reset: Option<ControlRegister>,
     /// A clear bit takes the clock away while the core sleeps.
-    pub asleep: Option<ControlRegister>,
+    pub in_sleep: Option<ControlRegister>,
     /// The enables are for the registers alone: a peripheral with another clock goes on (SAM D21).
     pub is_bus_only: bool,
     /// Bits, and the beginnings of their names, which mostly are the peripherals' in the target
@@ -40,8 +40,8 @@ pub struct GateRegister {
     pub fields: &'static [(u8, &'static str)],
 }
 
-/// Returns true if a field of this name is for the peripheral or block `name`: IOPA is GPIOA, PORT is
-/// for all ports, and ADC for the only converter.
+/// Returns true if a field of this name is for the peripheral or block `name`: IOPA is GPIOA, PORT
+/// is for all ports, and ADC for the only converter.
 pub(crate) fn is_for(field: &str, name: &str) -> bool {
     let field = field.split('/').next().unwrap_or(field);
     match field.strip_prefix("IOP") {

@@ -34,7 +34,7 @@ struct Row {
     /// Register and name of the bit.
     enable: (String, String),
     reset: Option<(String, String)>,
-    asleep: Option<String>,
+    in_sleep: Option<String>,
 }
 
 impl Table {
@@ -58,7 +58,7 @@ fn rows_of_line(line: &str, end: &str) -> Vec<Row> {
             bit: bit.parse().expect("a number"),
             enable: (registers[0].into(), format!("{enable}{end}")),
             reset: known(registers[1]).filter(|_| reset != "-").map(|name| (name, format!("{reset}RST"))),
-            asleep: known(registers[2]),
+            in_sleep: known(registers[2]),
         }
     };
     fields.split(", ").map(row).collect()
@@ -196,7 +196,7 @@ fn peripheral_needs_its_clock_and_is_reset_by_the_rcc() {
             rcc.set(&mut device, enable, bit, false);
             check("no clock, read", told(device.read(address, 4)), &off);
             check("no clock, write", told(device.write(address, 4, value).map(|()| 0)), &off);
-            if let Some(register) = &row.asleep {
+            if let Some(register) = &row.in_sleep {
                 let enables = device.read(rcc.at(register), 4).expect("a register of RCC");
                 check("clock in sleep", format!("{}", enables >> bit & 1), "1");
             }
@@ -318,9 +318,9 @@ fn timer_without_its_clock_stands_still() {
 /// RM0090, section 7.3.18: a bit that is clear takes the clock away during sleep.
 #[test]
 fn timer_wakes_no_core_that_sleeps_without_its_clock() {
-    for asleep in [true, false] {
+    for in_sleep in [true, false] {
         let (rcc, mut device) = counting();
-        rcc.set(&mut device, "APB1LPENR", 0, asleep);
+        rcc.set(&mut device, "APB1LPENR", 0, in_sleep);
         let Device::Core(machine, ram) = &mut device else { panic!("a core") };
         // WFI, then a place to stop at.
         assert!(machine.poke(*ram, &[0xbf30u16, 0xe7fe].map(u16::to_le_bytes).concat()));
@@ -328,6 +328,6 @@ fn timer_wakes_no_core_that_sleeps_without_its_clock() {
         machine.set_pc(*ram);
         let until = Until { addresses: vec![*ram + 2], cycles: Some(1_000_000) };
         let stop = machine.run(&until).expect("a run");
-        assert_eq!(stop, if asleep { Stop::Address(*ram + 2) } else { Stop::Halted });
+        assert_eq!(stop, if in_sleep { Stop::Address(*ram + 2) } else { Stop::Halted });
     }
 }

@@ -513,7 +513,7 @@ mod tests {
 
     /// RM0091, 6.4.9; RM0432, 6.4.4; RM0090, 6.3.24.
     #[test]
-    fn reset_of_the_backup_domain_and_settings_in_use_keep_the_manuals_values() {
+    fn bdrst_pllren_and_pllsaicfgr_are_the_manuals() {
         let mut rcc = Rcc::new(Interface::F0, "stm32f051", false);
         rcc.write(0x20, 0).expect("LSEDRV");
         assert_eq!(rcc.read(0x20), 0);

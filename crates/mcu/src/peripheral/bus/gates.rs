@@ -19,7 +19,7 @@ const UNCLOCKED: &str = "an access to a peripheral without a clock, or in reset,
 struct Gate {
     register: &'static GateRegister,
     /// The register of enables in sleep, where that has the bit.
-    asleep: Option<ControlRegister>,
+    in_sleep: Option<ControlRegister>,
     bit: u8,
     /// The beginning of the bit's name in the register of enables, and in that of resets.
     fields: [&'static str; 2],
@@ -31,23 +31,23 @@ struct Gate {
     is_whole: bool,
 }
 
-/// What the clock control says of each gate, a bit each.
+/// Settings of the gates in the clock control, a bit each.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct States {
     enabled: u128,
     held: u128,
     /// Has a clock while the core sleeps.
-    awake: u128,
+    kept: u128,
 }
 
 impl States {
     fn read(gates: &[Gate], read: impl Fn(u32) -> u32) -> States {
         let mut states = States::default();
-        for (number, Gate { register, asleep, bit, .. }) in gates.iter().enumerate() {
+        for (number, Gate { register, in_sleep, bit, .. }) in gates.iter().enumerate() {
             let is_set = |offset: u32| u128::from(read(offset) >> bit & 1) << number;
             states.enabled |= is_set(register.enable.offset);
             states.held |= register.reset.map_or(0, |reset| is_set(reset.offset));
-            states.awake |= asleep.map_or(1 << number, |asleep| is_set(asleep.offset));
+            states.kept |= in_sleep.map_or(1 << number, |in_sleep| is_set(in_sleep.offset));
         }
         states
     }
@@ -121,8 +121,8 @@ impl Gates {
 
     /// The gates that are open now.
     fn open(&self) -> u128 {
-        let States { enabled, held, awake } = self.states;
-        enabled & !held & if self.core_sleeps { awake } else { u128::MAX }
+        let States { enabled, held, kept } = self.states;
+        enabled & !held & if self.core_sleeps { kept } else { u128::MAX }
     }
 }
 
@@ -157,13 +157,13 @@ impl PeripheralBus {
         for register in registers {
             for (bit, field) in register.fields {
                 // A bit that is clear after a reset is none.
-                let asleep = register.asleep.filter(|asleep| read(asleep.offset) >> bit & 1 == 1);
+                let in_sleep = register.in_sleep.filter(|in_sleep| read(in_sleep.offset) >> bit & 1 == 1);
                 let mut fields = field.split('/');
                 let enable = fields.next().unwrap_or(field);
                 let fields = [enable, fields.next().unwrap_or(enable)];
                 gates.extend(self.blocks(enable).map(|(name, device, ranges, is_whole)| Gate {
                     register,
-                    asleep,
+                    in_sleep,
                     bit: *bit,
                     fields,
                     name,
@@ -237,7 +237,7 @@ impl PeripheralBus {
         if sleeps != self.gates.core_sleeps {
             self.gates.core_sleeps = sleeps;
             // Mostly no bit is clear.
-            if self.gates.states.awake.count_ones() as usize != self.gates.all.len() {
+            if self.gates.states.kept.count_ones() as usize != self.gates.all.len() {
                 self.refresh_gates(now, pc);
             }
         }
@@ -320,12 +320,12 @@ impl PeripheralBus {
         let is_set = |bits: u128| bits >> number & 1 == 1;
         let GateRegister { enable, reset, .. } = gate.register;
         let [clock, held] = gate.fields;
-        let what = match (reset, gate.asleep) {
+        let what = match (reset, gate.in_sleep) {
             (Some(reset), _) if is_set(self.gates.states.held) => {
                 format!("it is held in reset: clear {}, first", reset.describe(held, gate.bit))
             }
-            (_, Some(asleep)) if is_set(self.gates.states.enabled) => {
-                let bit = asleep.describe(clock, gate.bit);
+            (_, Some(in_sleep)) if is_set(self.gates.states.enabled) => {
+                let bit = in_sleep.describe(clock, gate.bit);
                 format!("its clock is off while the core sleeps: set {bit}, first")
             }
             _ => format!("its clock is off: set {}, first", enable.describe(clock, gate.bit)),

@@ -1,7 +1,8 @@
 //! The backup SRAM of the STM32F4 and F7: RAM on AHB1 that a system reset leaves as it is.
 //!
 //! RM0090 section 5.1.2, RM0410 section 4.1.3: PWR_CR.DBP (F7: PWR_CR1.DBP) lets writes through.
-//! Without it a write is lost, which is a mistake of the program. After power-up it is all zeros: the board has no battery at VBAT. Nothing is executed from it.
+//! Without it a write is lost, which is a mistake of the program. After power-up it is all zeros:
+//! the board has no battery at VBAT. Nothing is executed from it.
 
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Fault, Nonvolatile, Peripheral, PeripheralSpec, ResetCause, Roles, Spec};

@@ -2,8 +2,8 @@
 //! clock decides how many are needed: oscillators that are ready as soon as they are on, and the
 //! switch of the system clock.
 //!
-//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The flash stays locked. Offsets without a register read as
-//! zero and take zero.
+//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The flash stays locked. Offsets without a
+//! register read as zero and take zero.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
@@ -76,14 +76,14 @@ static GATES: &[GateRegister] = &[
     GateRegister {
         enable: ControlRegister::new("RCC_AHBPCENR", 0x14, "EN"),
         reset: None,
-        asleep: None,
+        in_sleep: None,
         is_bus_only: false,
         fields: &[(0, "DMA1")],
     },
     GateRegister {
         enable: ControlRegister::new("RCC_APB2PCENR", 0x18, "EN"),
         reset: Some(ControlRegister::new("RCC_APB2PRSTR", 0x0c, "RST")),
-        asleep: None,
+        in_sleep: None,
         is_bus_only: false,
         fields: &[
             (0, "AFIO"),
@@ -99,7 +99,7 @@ static GATES: &[GateRegister] = &[
     GateRegister {
         enable: ControlRegister::new("RCC_APB1PCENR", 0x1c, "EN"),
         reset: Some(ControlRegister::new("RCC_APB1PRSTR", 0x10, "RST")),
-        asleep: None,
+        in_sleep: None,
         is_bus_only: false,
         fields: &[(0, "TIM2"), (11, "WWDG"), (21, "I2C1"), (28, "PWR")],
     },

@@ -15,7 +15,7 @@ macro_rules! gates {
         GateRegister {
             enable: enable($enable, $at),
             reset: None,
-            asleep: None,
+            in_sleep: None,
             is_bus_only: false,
             fields: $fields,
         }
@@ -27,9 +27,9 @@ macro_rules! gates {
         }
     };
     ($fields:expr, $enable:literal $at:literal, $reset:literal $reset_at:literal,
-     $asleep:literal $asleep_at:literal $suffix:literal) => {
+     $in_sleep:literal $in_sleep_at:literal $suffix:literal) => {
         GateRegister {
-            asleep: Some(ControlRegister::new($asleep, $asleep_at, $suffix)),
+            in_sleep: Some(ControlRegister::new($in_sleep, $in_sleep_at, $suffix)),
             ..gates!($fields, $enable $at, $reset $reset_at)
         }
     };

@@ -27,7 +27,8 @@ const PM_SIZE: u32 = 0x400;
 const MASKS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x0001_0000];
 const MASK_BITS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x001f_ffff];
 /// Bits of APBAMASK, APBBMASK and APBCMASK (sections 16.8.9 to 16.8.11). Without its bus clock a
-/// module's registers can be neither read nor written (section 16.6.2.8); its generic clock goes on.
+/// module's registers can be neither read nor written (section 16.6.2.8); its generic clock goes
+/// on.
 static GATES: &[GateRegister] = &[
     gates("PM_APBAMASK", 0x18, &[(4, "WDT")]),
     gates("PM_APBBMASK", 0x1c, &[(3, "PORT")]),
@@ -54,7 +55,7 @@ static GATES: &[GateRegister] = &[
 
 const fn gates(name: &'static str, offset: u32, fields: &'static [(u8, &'static str)]) -> GateRegister {
     let enable = ControlRegister::new(name, offset, "");
-    GateRegister { enable, reset: None, asleep: None, is_bus_only: true, fields }
+    GateRegister { enable, reset: None, in_sleep: None, is_bus_only: true, fields }
 }
 
 /// INTFLAG.CKRDY, in the word of INTENCLR, INTENSET and INTFLAG.
