@@ -21,21 +21,25 @@
     bnez t0, 1b
 .endm
 
-# uint32_t __mulsi3(uint32_t a, uint32_t b): a * b modulo 2^32. Constant time.
+# uint32_t __mulsi3(uint32_t a, uint32_t b): a * b modulo 2^32. Constant time. It changes a0 to a3
+# alone: libgcc's floating point and division keep what they need in a4, a5 and t0 to t2 across its
+# calls. The 1 that enters b below its last bit ends the loop.
     .section .text.__mulsi3, "ax", @progbits
     .globl __mulsi3
     .type __mulsi3, @function
 __mulsi3:
     mv a2, a0
-    li a0, 0
-    li a4, 32
+    srai a0, a1, 31
+    and a0, a0, a2
+    slli a1, a1, 1
+    ori a1, a1, 1
 1:  slli a0, a0, 1
     srai a3, a1, 31
     slli a1, a1, 1
     and a3, a3, a2
     add a0, a0, a3
-    addi a4, a4, -1
-    bnez a4, 1b
+    slli a3, a1, 1
+    bnez a3, 1b
     ret
     .size __mulsi3, . - __mulsi3
 
