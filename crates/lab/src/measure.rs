@@ -296,7 +296,10 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(request: &Request, target: &Target, firmware: &Firmware) -> Result<Asked, LabError> {
+    /// Functions that the request names by their addresses get their names here.
+    fn of(request: &Request, target: &Target, firmware: &mut Firmware) -> Result<Asked, LabError> {
+        firmware.name_functions(&request.functions);
+        firmware.name_functions(request.listing.as_slice());
         let watched: Vec<usize> =
             request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
         if request.calls.is_some() && watched.is_empty() {
@@ -327,9 +330,7 @@ pub fn run(
 ) -> Result<MeasureResult, LabError> {
     let UserFirmware { target, mut firmware, mut machine, clock_source, supply_v } =
         request.setup.load(workspace)?;
-    firmware.name_functions(&request.functions);
-    firmware.name_functions(request.listing.as_slice());
-    let Asked { watched, region, stop_at, listed } = Asked::of(request, &target, &firmware)?;
+    let Asked { watched, region, stop_at, listed } = Asked::of(request, &target, &mut firmware)?;
     let fetch = target.fetch_of(&firmware);
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v, fetch)?;
     let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
@@ -377,10 +378,10 @@ pub fn run(
         row.firmware = request.setup.elf.display().to_string();
         row.target = target.name().into();
     }
-    let unused_crystal = unused_crystal(&request.setup, &target, &clocks)?;
-    let mut reservations: Vec<String> = firmware.lacks().into_iter().collect();
-    reservations.extend(self::reservations(&*machine, &target));
-    reservations.extend(unused_crystal.into_iter().chain(bench.map(|bench| bench.remark())));
+    let crystal = unused_crystal(&request.setup, &target, &clocks)?;
+    let mut reservations = reservations(&*machine, &target);
+    reservations.splice(0..0, firmware.lacks());
+    reservations.extend(crystal.into_iter().chain(bench.map(|bench| bench.remark())));
     Ok(MeasureResult {
         rows,
         program,

@@ -1,5 +1,6 @@
-# The compiler's runtime where that of libgcc takes longer or shorter with its operands: multiplication, which RV32EC has no
-# instruction for. Bit by bit from the top, all of them. Temporaries are in registers that compressed instructions reach.
+# The compiler's runtime where that of libgcc takes longer or shorter with its operands:
+# multiplication, which RV32EC has no instruction for. Bit by bit from the top, all of them.
+# Temporaries are in registers that compressed instructions reach.
 
 # a1:a0 = 2^32 * a1:a0 + a5:a4 * \factor, modulo 2^64. Changes \factor, s0, s1, t0.
 .macro accumulate factor

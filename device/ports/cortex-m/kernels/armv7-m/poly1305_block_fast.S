@@ -1,5 +1,5 @@
-@ A block of Poly1305 for ARMv7E-M (Cortex-M4 and M7): poly1305_block.h's function, the fast variant.
-@ Not for Cortex-M3, whose long products take a time that depends on their operands.
+@ A block of Poly1305 for ARMv7E-M (Cortex-M4 and M7): poly1305_block.h's function, the fast
+@ variant. Not for Cortex-M3, whose long products take a time that depends on their operands.
 @
 @ Cycles of a call without wait states: 97 on a Cortex-M4; stack 44 bytes; flash 224.
 @
