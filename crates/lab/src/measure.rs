@@ -353,25 +353,24 @@ pub fn run(
         console.finish();
     }
     let recorder = watcher.recorder.take();
-    let listing =
-        listed.zip(recorder.as_ref()).and_then(|(function, recorder)| recorder.listing(function, &*machine));
+    let listing = listed.zip(recorder.as_ref());
+    let listing = listing.and_then(|(function, recorder)| recorder.listing(function, &*machine));
     let failure = failure.or(recorder.and_then(|recorder| recorder.finish(&*machine).err()));
     let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
-    let failure =
-        failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
-    let failure = failure.or_else(|| ending::missing_region(request, &watcher, machine.cycles()));
+    let end = machine.cycles();
+    let failure = failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, end));
+    let failure = failure.or_else(|| ending::missing_region(request, &watcher, end));
     let mut program = rows::program(&firmware, &watcher, machine.cycles());
     let accuracies = rows::rate(rows.iter_mut().chain([&mut program]), &target, &firmware, &*machine);
     rows.extend(rows::passed_over(&*machine));
     let folded = watcher.profiler.folded();
     let drawn = flamegraph.zip(request.flamegraph.as_ref());
-    let failure =
-        failure.or(drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err()));
+    let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
+    let failure = failure.or(undrawn);
     let ended = Ended { how, place: Some(place), why: failure.as_ref().map(ToString::to_string) };
     let clocks = watcher.profiler.into_timeline().end()?;
-    let energy_accuracies = clocks.energy_accuracies(&target);
     let states = by_state(&target, supply_v, fetch, &machine.spans())?;
-    let mut state_rows = rows::state_rows(&states);
+    let (energy_accuracies, mut state_rows) = (clocks.energy_accuracies(&target), rows::state_rows(&states));
     for row in rows.iter_mut().chain(&mut state_rows).chain([&mut program]) {
         row.power(supply_v, target.supply.memory_of(fetch), energy_accuracies.first());
         row.ended = Some(ended.clone());
