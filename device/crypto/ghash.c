@@ -18,7 +18,7 @@ typedef uint32_t word;
 
 #if WS_SPILLS
 /* Of absorb, which keeps words of h and y there. */
-#define ABSORB_STACK WS_STACK_OF(80, 112, 208, 96)
+#define ABSORB_STACK WS_STACK_OF(80, 112, 208, 128)
 
 WS_NOINLINE static void absorb(uint8_t y[16], const uint8_t h[16], const uint8_t *data, size_t blocks)
 #else
