@@ -1,5 +1,6 @@
 //! Statements of a scenario's file, and the errors for other ones.
 
+use sim::configured::scenario::ConfiguredScenario;
 use sim::harvest::scenario::{Mode, Scenario};
 use sim::network::scenario::NetworkScenario;
 
@@ -15,6 +16,7 @@ fn the_project_s_scenarios_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut modes = Vec::new();
     let mut networks = 0;
+    let mut configured = 0;
     for entry in std::fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|extension| extension == "toml") {
@@ -24,12 +26,17 @@ fn the_project_s_scenarios_are_read() {
                 networks += 1;
                 continue;
             }
+            if text.contains("\n[choice]\n") {
+                ConfiguredScenario::from_toml(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+                configured += 1;
+                continue;
+            }
             let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
             modes.push(scenario.node.mode);
         }
     }
     assert!(modes.contains(&Mode::Periodic) && modes.contains(&Mode::Asynchronous));
-    assert!(networks > 1);
+    assert!(networks > 1 && configured > 0);
 }
 
 #[test]
