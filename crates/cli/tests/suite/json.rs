@@ -51,7 +51,7 @@ fn written() -> [Written; 10] {
     ]
 }
 
-/// Of a harvested node, of a network or of a node that configures itself.
+/// Results of a harvested node, of a network or of a node that configures itself.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)]

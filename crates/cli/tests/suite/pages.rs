@@ -11,8 +11,9 @@ use testkit::documents::home;
 /// memory.
 const MARK: &str = "from memory";
 const ENDS_OF_MARK: [&str; 7] = [",", ".", ";", ":", ")", " of the ", " of AN"];
-/// Folders with facts about parts, and the endings of their files.
-const FOLDERS: [&str; 6] = ["targets", "radios", "boards", "papers", "crates/mcu/src", "device"];
+/// Folders and files with facts about parts, and the endings of the files.
+const PLACES: [&str; 7] =
+    ["targets", "radios", "boards", "board-names.toml", "papers", "crates/mcu/src", "device"];
 const ENDINGS: [&str; 5] = ["toml", "rs", "c", "h", "S"];
 
 /// A remembered fact: its file, the table of a TOML file that it is in, and its sentence.
@@ -22,15 +23,17 @@ struct Remembered {
     sentence: String,
 }
 
-/// The files with one of the endings below a folder, sorted, but for what is built.
-fn files(folder: &Path, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() && !path.ends_with("build") {
-            files(&path, found);
-        } else if path.extension().is_some_and(|ending| ENDINGS.iter().any(|wanted| ending == *wanted)) {
-            found.insert(path);
+/// A file with one of the endings, or those below a folder, sorted, but for what is built.
+fn files(path: &Path, found: &mut BTreeSet<PathBuf>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if !path.ends_with("build") {
+                files(&path, found);
+            }
         }
+    } else if path.extension().is_some_and(|ending| ENDINGS.iter().any(|wanted| ending == *wanted)) {
+        found.insert(path.into());
     }
 }
 
@@ -69,8 +72,8 @@ fn sentence(text: &str, at: usize) -> String {
 
 fn remembered() -> Vec<Remembered> {
     let mut found = BTreeSet::new();
-    for folder in FOLDERS {
-        files(&home().join(folder), &mut found);
+    for place in PLACES {
+        files(&home().join(place), &mut found);
     }
     let mut rows = Vec::new();
     for path in found {
@@ -123,6 +126,7 @@ fn depends(row: &Remembered) -> String {
         ("supply", "all energies of the part, and the limits of `--supply` and `--clock`"),
         ("flash", "wait states: cycles at the clocks concerned"),
         ("memory", "which addresses there are"),
+        ("board", "clock, crystal and supply where `--target` is the board's name"),
         ("fuses", "what the fuses of an image do"),
     ];
     if let Some(name) = table.strip_prefix("peripheral ") {

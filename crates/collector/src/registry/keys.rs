@@ -26,7 +26,7 @@ impl Keys {
         }
     }
 
-    /// Changes them, while nobody else does.
+    /// Changes the keys, one change at a time.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&dyn KeyBackend) -> Result<T, RegistryError>,

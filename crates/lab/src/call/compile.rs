@@ -14,7 +14,7 @@ const CPP_FLAGS: [&str; 4] = ["-std=gnu++14", "-fno-exceptions", "-fno-rtti", "-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
     pub headers: Vec<PathBuf>,
-    /// Of C, C++ and assembly.
+    /// Files of C, C++ and assembly.
     pub sources: Vec<PathBuf>,
     /// Objects and libraries, of one part.
     pub objects: Vec<PathBuf>,

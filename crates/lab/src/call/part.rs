@@ -33,11 +33,11 @@ struct Program<'a> {
 
 /// Findings of the calls.
 struct Ran {
-    /// Of those that count.
+    /// Cycles of each call that counts.
     cycles: Vec<u64>,
-    /// The deepest, in bytes.
+    /// The deepest stack of a call, in bytes.
     stack: u32,
-    /// Of all, that which does not count among them.
+    /// Outputs of all calls, with the one that does not count.
     outputs: Outputs,
     /// Bytes of an element of each slot.
     sizes: Vec<usize>,

@@ -20,6 +20,7 @@ mod mutated;
 mod node;
 mod plan;
 mod probe;
+mod runtime;
 mod traces;
 mod unobserved;
 mod vectors;

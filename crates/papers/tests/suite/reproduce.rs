@@ -29,11 +29,11 @@ impl Deliveries for NoDeliveries {
         kind: &DeliveryKind,
         _: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
-        panic!("nobody delivers {kind:?} here")
+        panic!("no test delivers {kind:?}")
     }
 
     fn open_natively(&self, suite: &str) -> Result<NativeTimes, LabError> {
-        panic!("nobody opens {suite} here")
+        panic!("no test opens {suite}")
     }
 }
 

@@ -294,7 +294,7 @@ impl Running {
         {
             self.networks_trouble = found.as_ref().err().map(RegistryError::to_string);
             if let Ok(networks) = found {
-                // As in `collect`: the network that nobody names is there.
+                // The default network has no row and is there, as in `collect`.
                 let all: BTreeSet<NetworkId> = networks.into_iter().chain([NetworkId::DEFAULT]).collect();
                 let slices = self.shared.slices;
                 self.all = all.into_iter().flat_map(|network| slices.partitions(network)).collect();

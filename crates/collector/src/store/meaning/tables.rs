@@ -18,7 +18,7 @@ pub(in crate::store) enum Owned {
 pub(in crate::store) type Columns = Box<[Owned]>;
 
 impl Owned {
-    /// Of a column of integers; 0 where there is none.
+    /// The value of a column of integers; 0 where there is none.
     pub(in crate::store) fn int(&self) -> i64 {
         if let Owned::Int(value) = self { *value } else { 0 }
     }

@@ -113,7 +113,7 @@ pub struct AlertRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordedCommand {
     Known(QueuedCommand),
-    /// Of a later version, which this one does not give: its name.
+    /// The name of a command of a later version, which this one does not give.
     Later(String),
 }
 

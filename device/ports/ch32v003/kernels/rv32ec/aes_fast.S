@@ -42,16 +42,28 @@
     .endr
 .endm
 
+# a3 = the table's entry of byte `by` of w, where entries lie 1 << scale bytes apart.
+# a4: 0xff << scale, a5: the table.
+.macro entry w, by, scale
+    .if 8 * \by > \scale
+    srli a3, \w, 8 * \by - \scale
+    .elseif \scale
+    slli a3, \w, \scale
+    .else
+    mv a3, \w
+    .endif
+    .if 8 * \by - \scale < 24
+    and a3, a3, a4
+    .endif
+    add a3, a3, a5
+.endm
+
 # d = a column of a round's state: words 0 to 3 of the state before it, of which bytes 0 to 3 are
-# taken, and its key. a4: 0x7f8, a5: the table, a3: scratch.
+# taken, and its key. a3: scratch.
 .macro column d, w0, w1, w2, w3, key
-    srli a3, \w2, 13
-    and a3, a3, a4
-    add a3, a3, a5
+    entry \w2, 2, 3
     lw \d, 0(a3)
-    srli a3, \w3, 21
-    and a3, a3, a4
-    add a3, a3, a5
+    entry \w3, 3, 3
     lw a3, 4(a3)
     xor \d, \d, a3
     slli a3, \d, 16
@@ -59,16 +71,29 @@
     or \d, \d, a3
     lw a3, \key
     xor \d, \d, a3
-    slli a3, \w0, 3
-    and a3, a3, a4
-    add a3, a3, a5
+    entry \w0, 0, 3
     lw a3, 0(a3)
     xor \d, \d, a3
-    srli a3, \w1, 5
-    and a3, a3, a4
-    add a3, a3, a5
+    entry \w1, 1, 3
     lw a3, 4(a3)
     xor \d, \d, a3
+.endm
+
+# The same of the last round, by the byte at `at` of each entry, which is that of an S-box.
+.macro last_column d, w0, w1, w2, w3, key, at, scale
+    entry \w3, 3, \scale
+    lbu \d, \at(a3)
+    append_byte \d, \w2, 2, \at, \scale
+    append_byte \d, \w1, 1, \at, \scale
+    append_byte \d, \w0, 0, \at, \scale
+    lw a3, \key(a0)
+    xor \d, \d, a3
+.endm
+.macro append_byte d, w, by, at, scale
+    slli \d, \d, 8
+    entry \w, \by, \scale
+    lbu a3, \at(a3)
+    or \d, \d, a3
 .endm
 
 # One word: 02 s, s, s, 03 s from the low byte up, and the same rotated by a byte. Byte 1 is the
@@ -101,35 +126,6 @@ secret_table_aes_te:
     te_pairs 0xe1, 0xf8, 0x98, 0x11, 0x69, 0xd9, 0x8e, 0x94, 0x9b, 0x1e, 0x87, 0xe9, 0xce, 0x55, 0x28, 0xdf
     te_pairs 0x8c, 0xa1, 0x89, 0x0d, 0xbf, 0xe6, 0x42, 0x68, 0x41, 0x99, 0x2d, 0x0f, 0xb0, 0x54, 0xbb, 0x16
     .size secret_table_aes_te, . - secret_table_aes_te
-
-# The four bytes at p + at, of any alignment, in w.
-# The same of the last round, by the byte of the table that is the S-box.
-.macro last_column d, w0, w1, w2, w3, key
-    srli a3, \w3, 21
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu \d, 1(a3)
-    slli \d, \d, 8
-    srli a3, \w2, 13
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 1(a3)
-    or \d, \d, a3
-    slli \d, \d, 8
-    srli a3, \w1, 5
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 1(a3)
-    or \d, \d, a3
-    slli \d, \d, 8
-    slli a3, \w0, 3
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 1(a3)
-    or \d, \d, a3
-    lw a3, \key(a0)
-    xor \d, \d, a3
-.endm
 
 
     .section .text.ws_aes_encrypt, "ax", @progbits
@@ -177,10 +173,10 @@ ws_aes_encrypt:
     mv t1, s1
     mv t2, a1
     mv ra, a2
-    last_column s0, t0, t1, t2, ra, 0
-    last_column s1, t1, t2, ra, t0, 4
-    last_column a1, t2, ra, t0, t1, 8
-    last_column a2, ra, t0, t1, t2, 12
+    last_column s0, t0, t1, t2, ra, 0, 1, 3
+    last_column s1, t1, t2, ra, t0, 4, 1, 3
+    last_column a1, t2, ra, t0, t1, 8, 1, 3
+    last_column a2, ra, t0, t1, t2, 12, 1, 3
     lw a3, 4(sp)
     andi a4, a3, 3
     bnez a4, 5f
@@ -252,33 +248,6 @@ secret_table_aes_td:
     td_pairs 0x17, 0x2b, 0x04, 0x7e, 0xba, 0x77, 0xd6, 0x26, 0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d
     .size secret_table_aes_td, . - secret_table_aes_td
 
-
-# A column of the last round. a4: 0xff, a5: the inverse S-box, a3: scratch.
-.macro last_column_decrypted d, w0, w1, w2, w3, key
-    srli a3, \w3, 24
-    add a3, a3, a5
-    lbu \d, 0(a3)
-    slli \d, \d, 8
-    srli a3, \w2, 16
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 0(a3)
-    or \d, \d, a3
-    slli \d, \d, 8
-    srli a3, \w1, 8
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 0(a3)
-    or \d, \d, a3
-    slli \d, \d, 8
-    mv a3, \w0
-    and a3, a3, a4
-    add a3, a3, a5
-    lbu a3, 0(a3)
-    or \d, \d, a3
-    lw a3, \key(a0)
-    xor \d, \d, a3
-.endm
 
 
     .section .text.ws_aes_decrypt, "ax", @progbits
@@ -390,10 +359,10 @@ ws_aes_decrypt:
     j 2b
 6:  li a4, 255
     la a5, secret_table_aes_inverse_sbox
-    last_column_decrypted s0, t0, ra, t2, t1, 0
-    last_column_decrypted s1, t1, t0, ra, t2, 4
-    last_column_decrypted a1, t2, t1, t0, ra, 8
-    last_column_decrypted a2, ra, t2, t1, t0, 12
+    last_column s0, t0, ra, t2, t1, 0, 0, 0
+    last_column s1, t1, t0, ra, t2, 4, 0, 0
+    last_column a1, t2, t1, t0, ra, 8, 0, 0
+    last_column a2, ra, t2, t1, t0, 12, 0, 0
     sw zero, 0(sp)
     sw zero, 4(sp)
     sw zero, 8(sp)
