@@ -10,7 +10,7 @@ use testkit::documents::home;
 /// The mark of a fact that was remembered. Another text behind these two words is about a part's
 /// memory.
 const MARK: &str = "from memory";
-const ENDS_OF_MARK: [&str; 7] = [",", ".", ";", ":", ")", " of the ", " of AN"];
+const ENDS_OF_MARK: [&str; 8] = [",", ".", ";", ":", ")", "\"", " of the ", " of AN"];
 /// Folders and files with facts about parts, and the endings of the files.
 const PLACES: [&str; 7] =
     ["targets", "radios", "boards", "board-names.toml", "papers", "crates/mcu/src", "device"];
@@ -109,7 +109,9 @@ fn table(lines: &[&str], at: usize, length: usize) -> Option<String> {
     let above = is_comment(lines[at]).then(|| lines.get(at + length)).flatten().is_some_and(is_table);
     let head = if above { at + length } else { lines[..at].iter().rposition(is_table)? };
     let name = lines[head + 1..].iter().take_while(|line| !line.is_empty() && !is_table(line));
-    let name = { name }.find_map(|line| line.strip_prefix("name = ")).map(|name| name.trim_matches('"'));
+    let name = { name }
+        .find_map(|line| line.strip_prefix("name = \"").or_else(|| line.strip_prefix("names = [\"")))
+        .and_then(|name| name.split('"').next());
     let table = lines[head].trim_matches(['[', ']']);
     Some(name.map_or_else(|| table.to_owned(), |name| format!("{table} {name}")))
 }
