@@ -8,6 +8,9 @@
 #     ws_aes_decrypt    2567    4767    5591      40     972     2304
 #     ws_aes_expand      476     707     906       0    1040      256
 #
+# The model may be off by a cycle for each load from flash, of which an encryption with 128 bits has
+# 160 (docs/reference/accuracy/riscv.md).
+#
 # Constant flow: no branch depends on a secret. Secret bytes index tables in flash, which answers
 # alike at every address: it has no cache (table.h). Branches depend on the key's size and on the
 # alignment of `key`, `in` and `out`.
