@@ -119,15 +119,10 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
     let traced = args.firmware;
     let request = ct::firmware::Request {
         setup: Setup {
-            elf,
             loading: traced.loading.loading(),
-            target: target.clone(),
             clock_hz: traced.clock,
-            crystal_hz: None,
-            supply_v: None,
-            lenient: false,
-            stop_on_fault: true,
             stubs: traced.stub,
+            ..Setup::new(elf, target)
         },
         function,
         secrets: traced.secret,

@@ -57,6 +57,10 @@ pub(crate) struct MachineArgs {
     /// without a model stops the run]
     #[arg(long, value_name = "NAME")]
     stub: Vec<String>,
+    /// Signals at the part's pins and converter: edges, waves, buttons, voltages, recordings (CSV,
+    /// VCD); its page is docs/how-to/signals.md [default: open pins, 0 V]
+    #[arg(long = "signal", value_name = "FILE.toml")]
+    signals: Option<PathBuf>,
     /// The crystal's or external clock's frequency, such as 25MHz, from which the program makes its
     /// clock [default: the target's]
     #[arg(long, value_name = "HZ", value_parser = units::frequency)]
@@ -92,6 +96,7 @@ impl MachineArgs {
             lenient: self.lenient,
             stop_on_fault: self.stop_on_fault.unwrap_or(true),
             stubs: self.stub.clone(),
+            signals: self.signals.clone(),
         }
     }
 }

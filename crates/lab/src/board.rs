@@ -1,6 +1,7 @@
 //! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock
 //! and supply, chips with their wiring, and sensors at the converter.
 
+use crate::pins::{analog_inputs, parse_pin, ports};
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Source;
@@ -180,14 +181,6 @@ pub struct Sensor {
 
 fn undivided() -> u16 {
     1
-}
-
-/// `P3.0`, `PORTB.2`, `GPIOA.4`: the port's name in the target file, and the bit.
-fn parse_pin(text: &str) -> Result<Pin, String> {
-    text.split_once('.')
-        .filter(|(port, _)| !port.is_empty())
-        .and_then(|(port, bit)| Some(Pin::new(port, bit.parse().ok()?)))
-        .ok_or_else(|| format!("'{text}' is no pin; write the port and the bit, such as P3.0 or PORTB.2"))
 }
 
 fn pin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pin, D::Error> {
@@ -401,7 +394,7 @@ impl BoardDescription {
         unique("sensor", self.sensors.iter().map(|sensor| sensor.quantity.to_string()))?;
         unique("channel", self.sensors.iter().map(|sensor| sensor.channel.to_string()))?;
         for Sensor { quantity, channel, divider, .. } in &self.sensors {
-            let channels = channels(part);
+            let channels = analog_inputs(part);
             if *channel >= channels {
                 return Err(format!(
                     "sensor {quantity}: the converter of {} has {channels} channels; {channel} is none of them",
@@ -463,41 +456,6 @@ fn unique(what: &str, names: impl Iterator<Item = String>) -> Result<(), String>
         seen.insert(name);
     }
     Ok(())
-}
-
-/// The ports of a part, and which of their pins there are.
-pub(crate) fn ports(part: &Part) -> Vec<(String, u32)> {
-    let ports = part.peripherals.iter().flat_map(|spec| {
-        let setting = |name: &str| spec.settings.get(name).copied();
-        match spec.model.as_str() {
-            "avr-gpio" => vec![(spec.name.clone(), setting("pins").unwrap_or(0xff) as u32)],
-            "stm32-gpio" => vec![(spec.name.clone(), 0xffff)],
-            "msp430-ports" => {
-                let first = setting("first").unwrap_or(1);
-                vec![(format!("P{first}"), 0xff), (format!("P{}", first + 1), 0xff)]
-            }
-            "nrf-gpio" => {
-                let pins = setting("pins").unwrap_or(32).clamp(1, 32);
-                vec![(spec.name.clone(), u32::MAX >> (32 - pins))]
-            }
-            "r8c-ports" => ["P0", "P1", "P2", "P3", "P4", "P6"].map(|port| (port.to_owned(), 0xff)).to_vec(),
-            "rp2040-pins" => vec![(spec.name.clone(), u32::MAX >> 2)],
-            "samd21-port" => vec![(spec.name.clone(), u32::MAX)],
-            "hc08-port" | "mcs51-port" => vec![(spec.name.clone(), 0xff)],
-            _ => Vec::new(),
-        }
-    });
-    ports.collect()
-}
-
-/// The channels of a part's converter that are pins, from 0 up.
-fn channels(part: &Part) -> u8 {
-    let of = |model: &str| match model {
-        "avr-adc" => 8,
-        "msp430-adc12" | "stm32-adc" => 16,
-        _ => 0,
-    };
-    part.peripherals.iter().map(|spec| of(&spec.model)).max().unwrap_or(0)
 }
 
 impl Workspace {

@@ -184,6 +184,35 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     TIME.read(text)
 }
 
+/// A time from a beginning, in whole nanoseconds: `0s`, `1.5ms`.
+///
+/// # Errors
+/// A sentence with the notation of a time.
+pub fn time_ns(text: &str) -> Result<u64, String> {
+    let seconds = TIME.quantity(text).or_else(|| (text.trim() == "0").then_some(0.0));
+    let nanoseconds = seconds.map(|seconds| (seconds * 1e9).round());
+    nanoseconds
+        .filter(|nanoseconds| (0.0..9e18).contains(nanoseconds))
+        .map(|nanoseconds| nanoseconds as u64)
+        .ok_or_else(|| TIME.wrong(text.trim()))
+}
+
+/// A voltage of either sign, or none: `1.2V`, `-50mV`, `0`.
+///
+/// # Errors
+/// A sentence with the notation of a voltage.
+pub fn signed_volts(text: &str) -> Result<f64, String> {
+    VOLTAGE.quantity(text).ok_or_else(|| VOLTAGE.wrong(text.trim()))
+}
+
+/// A frequency of a signal, in hertz: `50Hz`, `38kHz`, `0.5Hz`.
+///
+/// # Errors
+/// A sentence with the notation of a frequency.
+pub fn signal_hertz(text: &str) -> Result<f64, String> {
+    FREQUENCY.read(text)
+}
+
 /// Bytes: `24kB` (24,000), `24KiB` (24,576), `8192`.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 mod fuses;
 
 use crate::sister::roomier;
+use crate::stimuli;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 pub use firmware::Loading;
@@ -34,6 +35,8 @@ pub struct Setup {
     /// Peripherals, or blocks without a model, that get registers that remember what was written:
     /// see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
+    /// File with the signals at its pins and at the inputs of its converter.
+    pub signals: Option<PathBuf>,
 }
 
 /// Source of a run's clock.
@@ -61,6 +64,24 @@ pub struct UserFirmware {
 }
 
 impl Setup {
+    /// A firmware on its target as it comes: the target's clock and supply, a stop at any fault, no
+    /// stubs and no signals.
+    #[must_use]
+    pub fn new(elf: PathBuf, target: &str) -> Setup {
+        Setup {
+            elf,
+            loading: Loading::default(),
+            target: target.into(),
+            clock_hz: None,
+            crystal_hz: None,
+            supply_v: None,
+            lenient: false,
+            stop_on_fault: true,
+            stubs: Vec::new(),
+            signals: None,
+        }
+    }
+
     /// Loads the firmware into the machine that this describes.
     ///
     /// # Errors
@@ -91,6 +112,9 @@ impl Setup {
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
         allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
         fuses::check_brown_out(&*machine, &target, supply_v)?;
+        if let Some(path) = &self.signals {
+            stimuli::connect(path, &target, machine.board_mut())?;
+        }
         Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! A board has the supply, voltages and levels at pins, and the chips wired to them.
 
+mod pin_signal;
 mod pins;
 
 use crate::i2c_bus::I2cBuses;
 use crate::{Signal, TwoWireDevice};
+pub use pin_signal::Levels;
+use pin_signal::PinSignal;
 use pins::Port;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -139,6 +142,8 @@ pub struct Board {
     analog_outputs: BTreeMap<u8, f64>,
     ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
+    /// Pins with levels over time.
+    pin_signals: Vec<PinSignal>,
     /// See [`Board::set_remaps`].
     remaps: [u32; 2],
     /// See [`Board::routing`].
@@ -152,7 +157,8 @@ pub struct Board {
     clock_hz: u64,
     /// The cycle from which on that clock holds, and the time then, in nanoseconds.
     since: (u64, u64),
-    /// The earliest cycle at which a chip wants to be ticked; `u64::MAX` for none.
+    /// The earliest cycle at which a chip wants to be ticked or a pin has an edge; `u64::MAX` for
+    /// none.
     pub(crate) due: u64,
     /// Levels at pins may have changed since the ports last looked.
     pub(crate) changed: bool,
@@ -170,6 +176,7 @@ impl Default for Board {
             analog: BTreeMap::new(),
             analog_outputs: BTreeMap::new(),
             inputs: BTreeMap::new(),
+            pin_signals: Vec::new(),
             remaps: [0; 2],
             routing: 0,
             capture_source: None,
@@ -386,21 +393,25 @@ impl Board {
         answer
     }
 
-    /// Lets every chip whose time has come have its tick.
+    /// Lets every chip whose time has come have its tick, and edges reach their pins.
     pub(crate) fn tick(&mut self, cycle: u64) {
         let now_ns = self.time_ns(cycle);
+        for signal in &mut self.pin_signals {
+            signal.tick(now_ns);
+        }
         for mounted in &mut self.chips {
             mounted.chip.tick(now_ns);
         }
         self.reschedule();
     }
 
-    /// Finds anew when a chip is due, after something has happened to one; the ports are to look,
-    /// too.
+    /// Finds anew when a chip or an edge is due, after something has happened to one; the ports are
+    /// to look, too.
     pub(crate) fn reschedule(&mut self) {
-        let due = self.chips.iter().filter_map(|mounted| mounted.chip.due()).min();
+        let chips = self.chips.iter().filter_map(|mounted| mounted.chip.due());
+        let due = chips.chain(self.pin_signals.iter().filter_map(PinSignal::due)).min();
         self.due = due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns));
-        self.changed |= !self.chips.is_empty();
+        self.changed |= !self.chips.is_empty() || !self.pin_signals.is_empty();
     }
 
     /// The microcontroller lets go of all its pins.
@@ -425,6 +436,7 @@ impl Board {
         self.analog_outputs.clear();
         self.changed = true;
         self.i2c_buses.power_up();
+        self.pin_signals.iter_mut().for_each(PinSignal::power_up);
         for mounted in &mut self.chips {
             mounted.selected = false;
             mounted.chip.power_up();

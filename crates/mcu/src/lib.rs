@@ -39,7 +39,7 @@ mod taint;
 mod trace;
 mod transfer;
 
-pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
+pub use board::{Board, Chip, Levels, Pin, SentByte, SpiClock, Wiring};
 pub use bootloader_vectors::vectors_behind_bootloader;
 pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};
@@ -63,7 +63,7 @@ pub use peripheral::{
     PowerManagement, ProtectedMemory, ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
 pub use residency::{Asleep, Residency, Span};
-pub use signal::{Harmonic, Signal};
+pub use signal::{Harmonic, Samples, Signal};
 pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
 pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};

@@ -1,6 +1,7 @@
 //! Voltages at the inputs of a converter, as functions of time.
 
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// A multiple of the mains frequency within a [`Signal::Mains`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,36 @@ pub enum Signal {
         /// Seed of the noise.
         seed: u64,
     },
+    /// Voltages that were recorded or computed.
+    Samples(Arc<Samples>),
+}
+
+/// Voltages at times. Before the first and after the last one it is theirs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Times in nanoseconds, in ascending order, with their voltages; at least one.
+    pub points: Vec<(u64, f64)>,
+    /// A voltage holds until the next one, instead of a straight line between them.
+    pub steps: bool,
+    /// The first one follows the last: the time of the last is the period, of which it is no part.
+    pub repeats: bool,
+}
+
+impl Samples {
+    fn voltage_v(&self, time_ns: u64) -> f64 {
+        let period_ns = self.points.last().map_or(0, |(at_ns, _)| *at_ns);
+        let time_ns = if self.repeats && period_ns > 0 { time_ns % period_ns } else { time_ns };
+        let next = self.points.partition_point(|(at_ns, _)| *at_ns <= time_ns);
+        match (next.checked_sub(1).map(|before| self.points[before]), self.points.get(next)) {
+            (Some((_, volts)), None) => volts,
+            (Some((_, volts)), Some(_)) if self.steps => volts,
+            (Some((from_ns, from_v)), Some((to_ns, to_v))) => {
+                let share = (time_ns - from_ns) as f64 / (to_ns - from_ns) as f64;
+                from_v + share * (to_v - from_v)
+            }
+            (None, first) => first.map_or(0.0, |(_, volts)| *volts),
+        }
+    }
 }
 
 impl Signal {
@@ -45,6 +76,7 @@ impl Signal {
     pub fn voltage_v(&self, time_ns: u64) -> f64 {
         match self {
             Signal::Level(volts) => *volts,
+            Signal::Samples(samples) => samples.voltage_v(time_ns),
             Signal::Mains { offset_v, amplitude_v, hz, phase_rad, harmonics, noise_v, seed } => {
                 // Whole seconds and the rest apart: hours of nanoseconds times a frequency would
                 // lose the phase's last digits.
@@ -83,7 +115,7 @@ fn normal(seed: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Harmonic, Signal};
+    use super::{Harmonic, Samples, Signal};
 
     fn mains(noise_v: f64, seed: u64, harmonics: Vec<Harmonic>) -> Signal {
         Signal::Mains { offset_v: 1.65, amplitude_v: 1.0, hz: 50.0, phase_rad: 0.0, harmonics, noise_v, seed }
@@ -99,6 +131,18 @@ mod tests {
                 assert!((voltage_v - volts).abs() < 1e-9, "{ms} ms: {voltage_v}");
             }
         }
+    }
+
+    #[test]
+    fn samples_have_lines_steps_and_a_period() {
+        let points = vec![(100, 1.0), (200, 2.0), (400, 0.0)];
+        let at = |steps, repeats, times: [u64; 5]| {
+            let samples = Samples { points: points.clone(), steps, repeats };
+            times.map(|time_ns| samples.voltage_v(time_ns))
+        };
+        assert_eq!(at(false, false, [0, 100, 150, 300, 500]), [1.0, 1.0, 1.5, 1.0, 0.0]);
+        assert_eq!(at(true, false, [0, 100, 150, 300, 500]), [1.0, 1.0, 1.0, 2.0, 0.0]);
+        assert_eq!(at(false, true, [400, 500, 550, 700, 4_000_000_150]), [1.0, 1.0, 1.5, 1.0, 1.5]);
     }
 
     #[test]

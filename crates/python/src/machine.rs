@@ -130,15 +130,12 @@ impl Machine {
     ) -> PyResult<Machine> {
         workspace()?.target(&target).map_err(|error| exception(&error))?;
         let setup = Setup {
-            elf: PathBuf::new(),
-            loading: lab::user_firmware::Loading::default(),
-            target,
             clock_hz: optional("clock", clock, units::frequency)?,
             crystal_hz: optional("crystal", crystal, units::frequency)?,
             supply_v: optional("supply", supply, units::volts)?,
             lenient,
-            stop_on_fault: true,
             stubs: names(stubs)?,
+            ..Setup::new(PathBuf::new(), &target)
         };
         Ok(Machine { setup, probe: Mutex::new(None) })
     }

@@ -122,7 +122,7 @@ pub fn measure<'py>(
     trace: Option<PathBuf>,
     lcov: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let traces = TraceFiles { vcd, events: trace, lcov };
+    let traces = TraceFiles { vcd, events: trace, lcov, current: None };
     if elf.is_empty() {
         return Err(UsageError::new_err("which firmware? Give an ELF file, or several"));
     }
@@ -136,15 +136,12 @@ pub fn measure<'py>(
     let request = |elf: PathBuf| -> PyResult<lab::measure::Request> {
         Ok(lab::measure::Request {
             setup: Setup {
-                elf,
-                loading: lab::user_firmware::Loading::default(),
-                target: target.clone(),
                 clock_hz: optional("clock", clock, units::frequency)?,
                 crystal_hz: optional("crystal", crystal, units::frequency)?,
                 supply_v: optional("supply", supply, units::volts)?,
                 lenient,
-                stop_on_fault: true,
                 stubs: names(stubs)?,
+                ..Setup::new(elf, &target)
             },
             functions: names(functions)?,
             until: places(until)?.pop(),

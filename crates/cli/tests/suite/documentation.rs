@@ -350,13 +350,14 @@ fn the_threat_model_names_tests_that_are_there() {
     assert!(count > 60, "{count}");
 }
 
-/// docs/how-to/ci.md shows the wattseal.toml that is checked.
+/// Pages show the example files that their commands use.
 #[test]
-fn the_page_of_ci_shows_the_example() {
+fn the_pages_show_the_example_files() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
-    assert!(
-        read("docs/how-to/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml")))
-    );
+    for (page, example) in [("ci", "wattseal"), ("signals", "signals")] {
+        let shown = format!("```toml\n{}```", read(&format!("docs/examples/{example}.toml")));
+        assert!(read(&format!("docs/how-to/{page}.md")).contains(&shown), "{page}");
+    }
 }
 
 /// docs/reference/mutations.md lists what `crates/testkit/mutations` has.

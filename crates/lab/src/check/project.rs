@@ -57,6 +57,8 @@ struct FirmwareEntry {
     max_cycles: Option<Quantity>,
     input: Option<PathBuf>,
     uart: Option<String>,
+    /// Signals at its pins.
+    signals: Option<PathBuf>,
     /// Sleep that nothing ends is its end.
     #[serde(default)]
     ends_asleep: bool,
@@ -183,6 +185,7 @@ impl Project {
             lenient: entry.lenient,
             stop_on_fault: entry.stop_on_fault.unwrap_or(true),
             stubs: entry.stub.clone(),
+            signals: entry.signals.as_ref().map(|path| folder.join(path)),
         };
         let request = Request {
             setup,

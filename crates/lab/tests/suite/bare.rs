@@ -82,17 +82,7 @@ pub fn program(target: &str, text: &str) -> PathBuf {
 /// Default request for a program.
 pub fn request(target: &str, text: &str) -> Request {
     Request {
-        setup: Setup {
-            elf: program(target, text),
-            loading: lab::user_firmware::Loading::default(),
-            target: target.into(),
-            clock_hz: None,
-            crystal_hz: None,
-            supply_v: None,
-            lenient: false,
-            stop_on_fault: true,
-            stubs: Vec::new(),
-        },
+        setup: Setup::new(program(target, text), target),
         functions: Vec::new(),
         until: None,
         calls: None,

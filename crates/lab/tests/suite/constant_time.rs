@@ -135,17 +135,7 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
 /// and on which line.
 fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
     let request = ct::firmware::Request {
-        setup: Setup {
-            elf: elf.into(),
-            loading: lab::user_firmware::Loading::default(),
-            target: target.into(),
-            clock_hz: None,
-            crystal_hz: None,
-            supply_v: None,
-            lenient: false,
-            stop_on_fault: true,
-            stubs: Vec::new(),
-        },
+        setup: Setup::new(elf.into(), target),
         function: function.into(),
         secrets: vec!["ws_bench_key".into()],
         public: Vec::new(),

@@ -21,6 +21,7 @@ mod node;
 mod plan;
 mod probe;
 mod runtime;
+mod signals;
 mod traces;
 mod unobserved;
 mod vectors;

@@ -66,17 +66,7 @@ fn program(target: &str, generated: &str, debug: &[&str]) -> PathBuf {
 }
 
 fn setup(target: &str, elf: &Path) -> Setup {
-    Setup {
-        elf: elf.into(),
-        loading: lab::user_firmware::Loading::default(),
-        target: target.into(),
-        clock_hz: None,
-        crystal_hz: None,
-        supply_v: None,
-        lenient: false,
-        stop_on_fault: true,
-        stubs: Vec::new(),
-    }
+    Setup::new(elf.into(), target)
 }
 
 fn attach(target: &str, elf: &Path) -> Probe {

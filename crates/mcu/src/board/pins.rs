@@ -1,6 +1,7 @@
 //! Pins of a board: their levels, who drives them, and the functions that ports leave them to.
 
-use super::{Board, Pin};
+use super::pin_signal::PinSignal;
+use super::{Board, Levels, Pin};
 
 /// State that the microcontroller gives to the pins of a port.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,12 +47,24 @@ impl Board {
         self.changed = true;
     }
 
+    /// Drives a pin from outside with levels over time: to be done before the run begins. A level by
+    /// [`Board::set_input`] has precedence.
+    pub fn set_pin_signal(&mut self, pin: Pin, levels: Levels) {
+        self.pin_signals.retain(|signal| signal.pin != pin);
+        self.pin_signals.push(PinSignal::new(pin, levels));
+        self.reschedule();
+    }
+
     /// The level that something outside the microcontroller drives a pin to, if anything does.
     #[must_use]
     pub fn level(&self, port: &str, bit: u8) -> Option<bool> {
         let at = |pin: &Pin| pin.bit == bit && pin.port == port;
         if let Some((_, level)) = self.inputs.iter().find(|(pin, _)| at(pin)) {
             return Some(*level);
+        }
+        let signal = self.pin_signals.iter().find(|signal| at(&signal.pin));
+        if let Some(level) = signal.and_then(PinSignal::level) {
+            return Some(level);
         }
         self.chips.iter().find_map(|mounted| {
             let (index, _) = mounted.wiring.outputs.iter().find(|(_, pin)| at(pin))?;
@@ -90,6 +103,11 @@ impl Board {
         };
         for (pin, level) in &self.inputs {
             add(pin, *level);
+        }
+        for signal in &self.pin_signals {
+            if let Some(level) = signal.level() {
+                add(&signal.pin, level);
+            }
         }
         for mounted in &self.chips {
             for (index, pin) in &mounted.wiring.outputs {
