@@ -2,12 +2,14 @@
 
 use crate::firmware::FirmwareArgs;
 use crate::interruption;
+use crate::serial_port::{Peer, SerialPort};
 use crate::traces::TraceArgs;
 use clap::Args;
 use lab::run::{self, Outside};
 use lab::target::Workspace;
 use lab::{LabError, units};
 use output::Unwritten;
+use std::cell::RefCell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::ops::ControlFlow;
@@ -30,8 +32,10 @@ pub(crate) struct RunArgs {
     /// receiver
     #[arg(long, value_name = "FILE|-")]
     input: Option<PathBuf>,
-    /// The UART that the input goes to [default: the only one]
-    #[arg(long, value_name = "UART")]
+    /// The UART that the input goes to [default: the only one]. USART0=pty makes it a serial port
+    /// of this machine, USART0=tcp:4000 a port of 127.0.0.1; the program then runs at the part's
+    /// own speed, behind tcp from the first connection on
+    #[arg(long, value_name = "UART[=pty|tcp:PORT]")]
     uart: Option<String>,
     /// The program ends where it comes to this function, whose first argument is its exit code;
     /// none: at no function, where _exit ends a task alone [default: _exit, if there is one]
@@ -59,28 +63,55 @@ pub(crate) struct RunArgs {
 
 /// Runs the firmware; its exit code is the command's.
 pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, LabError> {
-    let endless = args.time.is_some() || args.gdb.is_some() || args.input.as_deref() == Some(Path::new("-"));
+    let interrupted = interruption()?;
+    let (uart, peer) = uart_and_peer(args.uart.as_deref(), args.input.is_some())?;
+    let forever = peer.is_some() || args.input.as_deref() == Some(Path::new("-"));
+    let endless = forever || args.time.is_some() || args.gdb.is_some();
+    let mut ports = args.port;
+    if peer.is_some() && !ports.is_empty() {
+        ports.extend(uart.clone());
+    }
     let request = run::Request {
         setup: args.firmware.into_run_setup(),
-        ports: args.port,
-        uart: args.uart,
+        ports,
+        uart: uart.clone(),
         exit: args.exit,
         ends_asleep: args.ends_asleep,
+        is_paced: peer.is_some(),
         max_cycles: args.max_cycles.or((!endless).then_some(MOST_CYCLES)),
         max_time_s: args.time,
         traces: args.traces.into(),
     };
-    let input = args.input.as_deref().map(open).transpose()?;
+    let serial = RefCell::new(None);
+    let input: Option<run::OpenInput<'_>> = match (&args.input, peer, &uart) {
+        (Some(path), ..) => Some(Box::new(|| open(path))),
+        (None, Some(peer), Some(uart)) => Some(Box::new({
+            let (serial, interrupted) = (&serial, &interrupted);
+            move || {
+                let (port, input) = SerialPort::open(uart, peer, interrupted)?;
+                serial.replace(Some(port));
+                Ok(input)
+            }
+        })),
+        _ => None,
+    };
     let gdb = args.gdb.map(listen).transpose()?;
     let mut stdout = std::io::stdout().lock();
     let mut unwritten = None;
-    let interrupted = interruption()?;
-    let mut out = |_: &str, bytes: &[u8]| match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            // A reader that has seen enough is no failure.
-            unwritten = (error.kind() != ErrorKind::BrokenPipe).then_some(error);
-            ControlFlow::Break(())
+    let mut out = |from: &str, bytes: &[u8]| {
+        if let Some(port) = serial.borrow_mut().as_mut()
+            && uart.as_deref() == Some(from)
+        {
+            port.send(bytes);
+            return ControlFlow::Continue(());
+        }
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                // A reader that has seen enough is no failure.
+                unwritten = (error.kind() != ErrorKind::BrokenPipe).then_some(error);
+                ControlFlow::Break(())
+            }
         }
     };
     let mut say = |text: &str| eprintln!("wattseal: {text}");
@@ -98,6 +129,18 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
     // A shell has eight bits for it; no failure may become a success by that.
     let shown = if result.code == 0 { 0 } else { (result.code as u8).max(1) };
     Ok(ExitCode::from(shown))
+}
+
+/// The UART of `--uart`, and its connection where it has one.
+fn uart_and_peer(asked: Option<&str>, has_input: bool) -> Result<(Option<String>, Option<Peer>), LabError> {
+    let Some(asked) = asked else { return Ok((None, None)) };
+    match asked.split_once('=') {
+        None => Ok((Some(asked.into()), None)),
+        Some(_) if has_input => {
+            Err(LabError::Usage("give --input, or --uart with a connection, not both".into()))
+        }
+        Some((uart, peer)) => Ok((Some(uart.into()), Some(Peer::read(peer)?))),
+    }
 }
 
 /// An address of this machine, unless one says another: `3333`, `127.0.0.1:3333`, `[::1]:3333`.

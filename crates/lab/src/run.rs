@@ -6,6 +6,7 @@ mod faults;
 mod input;
 mod journal;
 mod lines;
+mod pace;
 
 use crate::debug;
 use crate::energy_accuracy::EnergyAccuracy;
@@ -22,6 +23,7 @@ use journal::{Event, Journal};
 use lines::Lines;
 use mcu::{Fault, Mcu, NoObserver, Observer, Stop, Until};
 use output::scaled;
+use pace::{LOOKS_PER_S, Pace};
 use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,6 +47,8 @@ pub struct Request {
     pub exit: Option<String>,
     /// Sleep that nothing ends is the program's end, and no failure.
     pub ends_asleep: bool,
+    /// The run goes no faster than the part: somebody outside talks to it.
+    pub is_paced: bool,
     /// Give up after this many cycles.
     pub max_cycles: Option<u64>,
     /// Give up after this much of the program's time, in seconds.
@@ -53,12 +57,15 @@ pub struct Request {
     pub traces: TraceFiles,
 }
 
+/// Opens a source of bytes, which come piece by piece.
+pub type OpenInput<'a> = Box<dyn FnOnce() -> Result<Receiver<Vec<u8>>, LabError> + 'a>;
+
 /// Connections of a run to the world outside.
 pub struct Outside<'a> {
     /// True once the run is to end.
     pub interrupted: &'a AtomicBool,
-    /// Bytes for a UART, as they come.
-    pub input: Option<Receiver<Vec<u8>>>,
+    /// Opens the source of bytes for a UART, once all else is known to be right.
+    pub input: Option<OpenInput<'a>>,
     /// Address at which the program waits for gdb.
     pub gdb: Option<TcpListener>,
     /// Takes what the program sends, with its port; it can end the run.
@@ -130,7 +137,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     check_ports(&request.ports, &target)?;
     let Outside { interrupted, input, gdb, out, say } = outside;
     let input = match input {
-        Some(bytes) => Some(Input::new(request.uart.as_deref(), bytes, &target, &*machine)?),
+        Some(open) => Some(Input::open(request.uart.as_deref(), &target, &*machine, open)?),
         None if request.uart.is_some() => {
             return Err(LabError::Usage("--uart names where input goes: give --input, too".into()));
         }
@@ -164,6 +171,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         lines: Lines::default(),
         ended: None,
         faults: 0,
+        pace: request.is_paced.then(Pace::new),
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -273,6 +281,8 @@ pub(crate) struct Program<'a> {
     ended: Option<Halt>,
     /// Faults that were told of.
     faults: usize,
+    /// Pace of the run, where it has one.
+    pace: Option<Pace>,
 }
 
 impl Program<'_> {
@@ -303,7 +313,11 @@ impl Program<'_> {
     /// Limit of the next piece of the run, with addresses to stop at.
     pub fn until(&self, addresses: &[u32]) -> Until {
         let now = self.machine.cycles();
-        let look = if self.rtt.is_some() { rtt::LOOK_EVERY } else { LOOK_EVERY };
+        let look = match (&self.pace, &self.rtt) {
+            (Some(_), _) => (self.machine.clock_hz() / LOOKS_PER_S).max(1),
+            (None, Some(_)) => rtt::LOOK_EVERY,
+            (None, None) => LOOK_EVERY,
+        };
         let mut end = now.saturating_add(look).min(self.request.max_cycles.unwrap_or(u64::MAX));
         if let Some(limit_s) = self.request.max_time_s {
             // The clock may change meanwhile: the rest is looked at again.
@@ -325,6 +339,9 @@ impl Program<'_> {
             Ok(Stop::Cycles) if until.addresses.contains(&pc) => Ok(Stop::Address(pc)),
             stop => stop,
         };
+        if let Some(pace) = &self.pace {
+            pace.wait(self.seconds());
+        }
         let unread = self.pass_on().is_break();
         self.tell_faults();
         let place = self.place();

@@ -37,11 +37,11 @@ fn arm_with(source: &str, more: &[&str]) -> PathBuf {
     built(source, "arm-none-eabi-gcc", &flags)
 }
 
-fn avr(source: &str) -> PathBuf {
+pub fn avr(source: &str) -> PathBuf {
     built(source, "avr-gcc", &["-mmcu=atmega328p"])
 }
 
-fn run_with(elf: &Path, target: &str, options: &[&str], input: &str) -> Output {
+pub fn run_with(elf: &Path, target: &str, options: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
         .env("WATTSEAL_HOME", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
         .arg("run")

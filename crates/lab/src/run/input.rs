@@ -17,17 +17,18 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Input for this UART, or for the only one.
+    /// Input for this UART, or for the only one. Its source is opened once the UART is known.
     ///
     /// # Errors
-    /// There is none of that name that receives; it is not said which.
-    pub fn new(
+    /// There is none of that name that receives; it is not said which; the source cannot be opened.
+    pub fn open(
         uart: Option<&str>,
-        bytes: Receiver<Vec<u8>>,
         target: &Target,
         machine: &dyn Mcu,
+        open: impl FnOnce() -> Result<Receiver<Vec<u8>>, LabError>,
     ) -> Result<Input, LabError> {
-        Ok(Input { uart: receiver(uart, target, machine)?, bytes, waiting: Vec::new(), ended: false })
+        let uart = receiver(uart, target, machine)?;
+        Ok(Input { uart, bytes: open()?, waiting: Vec::new(), ended: false })
     }
 
     /// Begins to deliver input, and returns it. Input waits until the program listens: a person

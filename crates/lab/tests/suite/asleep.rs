@@ -168,6 +168,7 @@ fn run_of(target: &str, text: &str, clock_hz: Option<u64>) -> RunResult {
         uart: None,
         exit: None,
         ends_asleep: true,
+        is_paced: false,
         max_cycles: Some(200_000),
         max_time_s: None,
         traces: Default::default(),
