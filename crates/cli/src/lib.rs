@@ -1,5 +1,6 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod calibrate;
 mod call;
 mod check;
 mod compare;
@@ -10,6 +11,7 @@ mod plan;
 #[cfg(feature = "simulator")]
 mod reproduce;
 mod run;
+mod serial_port;
 mod shell;
 #[cfg(feature = "simulator")]
 mod simulate;
@@ -129,6 +131,15 @@ enum ProjectCommand {
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
+    /// A point of a calibration file out of a recording of a board's current
+    #[command(
+        after_help = "The file corrects a target's current in all commands that take --calibration. Points at several clocks give a \
+                      gain and an offset.\n\n\
+                      Example: wattseal calibrate busy.csv --target stm32f407 --clock 168MHz --supply 3.3V --from 100ms \
+                      --out my-board.toml --source 'Ada, PPK2, 2026-11-29'\n\n\
+                      A second point: wattseal calibrate slow.csv --target stm32f407 --clock 16MHz --supply 3.3V --out my-board.toml"
+    )]
+    Calibrate(calibrate::CalibrateArgs),
     #[cfg(feature = "simulator")]
     /// In virtual time: a harvested node with sun, storage and server, or a network of meters with
     /// radio channel, attacker, losses of power and collector
@@ -150,7 +161,10 @@ impl ProjectCommand {
             ProjectCommand::Reproduce(args) => args.cache.cache.clone(),
             #[cfg(feature = "simulator")]
             ProjectCommand::Simulate(args) => args.cache.cache.clone(),
-            ProjectCommand::Measure(_) | ProjectCommand::Check(_) | ProjectCommand::Run(_) => None,
+            ProjectCommand::Measure(_)
+            | ProjectCommand::Check(_)
+            | ProjectCommand::Run(_)
+            | ProjectCommand::Calibrate(_) => None,
         }
     }
 }
@@ -309,6 +323,7 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
         #[cfg(feature = "simulator")]
         ProjectCommand::Reproduce(args) => reproduce::run(&workspace, &args),
         ProjectCommand::Plan(args) => plan::run(workspace, *args),
+        ProjectCommand::Calibrate(args) => calibrate::command(&workspace, args),
         #[cfg(feature = "simulator")]
         ProjectCommand::Simulate(args) => simulate::run(workspace, args),
     };

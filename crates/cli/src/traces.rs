@@ -2,6 +2,7 @@
 
 use clap::Args;
 use lab::traces::TraceFiles;
+use lab::units;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -18,10 +19,18 @@ pub(crate) struct TraceArgs {
     /// of lcov's
     #[arg(long, value_name = "OUT.info")]
     lcov: Option<PathBuf>,
+    /// Write the current as samples, in the format that Nordic's Power Profiler exports
+    /// (Timestamp(ms),Current(uA)); a sample is the mean of its interval
+    #[arg(long, value_name = "OUT.csv")]
+    current: Option<PathBuf>,
+    /// Rate of these samples
+    #[arg(long, value_name = "HZ", value_parser = units::frequency, default_value = "100kHz", requires = "current")]
+    current_rate: u64,
 }
 
 impl From<TraceArgs> for TraceFiles {
     fn from(args: TraceArgs) -> TraceFiles {
-        TraceFiles { vcd: args.vcd, events: args.trace, lcov: args.lcov }
+        let current = args.current.map(|path| (path, args.current_rate));
+        TraceFiles { vcd: args.vcd, events: args.trace, lcov: args.lcov, current }
     }
 }

@@ -1,5 +1,9 @@
 //! A user's measurements of a part, and the targets as they correct them.
 
+mod recording;
+
+pub use recording::{Point, PointRequest};
+
 use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -66,7 +70,13 @@ impl Workspace {
     /// not exist.
     pub fn calibrated(mut self, path: &Path) -> Result<Workspace, LabError> {
         let (path, text) = self.read_own(path)?;
-        let file = Calibration::from_toml(&text).map_err(|error| bad(&path, error))?;
+        self.calibration = Some(self.fitted(path, &text)?);
+        Ok(self)
+    }
+
+    /// Reads a calibration file's text, and fits it to its target.
+    fn fitted(&self, path: PathBuf, text: &str) -> Result<Calibrated, LabError> {
+        let file = Calibration::from_toml(text).map_err(|error| bad(&path, error))?;
         let known = self.target_names()?;
         if !known.contains(&file.target) {
             let suggestion = names::suggestion(&file.target, known.iter().map(String::as_str));
@@ -75,8 +85,7 @@ impl Workspace {
         }
         let supply = self.uncalibrated().target(&file.target)?.supply;
         let correction = file.correction(&supply).map_err(|error| bad(&path, error))?;
-        self.calibration = Some(Calibrated { path, file, correction });
-        Ok(self)
+        Ok(Calibrated { path, file, correction })
     }
 
     /// The same workspace with the data sheets' currents.

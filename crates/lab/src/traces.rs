@@ -3,6 +3,7 @@
 
 mod counts;
 mod coverage;
+mod current;
 mod events;
 mod listing;
 mod waveform;
@@ -13,6 +14,7 @@ use crate::LabError;
 use crate::profile::{CallEdge, CallEvent, Profiler};
 use crate::target::Target;
 use counts::InstructionCounts;
+use current::CurrentSamples;
 use events::{TraceEvents, Track};
 use firmware::Firmware;
 use mcu::{ClockChange, Flow, Mcu, Observer, PinDirections, PinEdge, SleepInterval, Step};
@@ -29,13 +31,17 @@ pub struct TraceFiles {
     pub events: Option<PathBuf>,
     /// The coverage of source lines, as lcov's tracefile.
     pub lcov: Option<PathBuf>,
+    /// The current as samples, in the format of Nordic's Power Profiler, and their rate in Hz.
+    pub current: Option<(PathBuf, u64)>,
 }
 
 impl TraceFiles {
     /// No two are the same file, and none is the firmware.
     fn check(&self, elf: &Path) -> Result<(), LabError> {
         let mut taken = vec![std::fs::canonicalize(elf).unwrap_or_else(|_| elf.into())];
-        for path in [&self.vcd, &self.events, &self.lcov].into_iter().flatten() {
+        let current = self.current.as_ref().map(|(path, _)| path);
+        let others = [&self.vcd, &self.events, &self.lcov].into_iter().flatten();
+        for path in others.chain(current) {
             let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
             if taken.contains(&file) {
                 let said = "would be written over what else is asked for, or over the firmware; give each a file of its own";
@@ -90,6 +96,7 @@ pub(crate) struct Recorder<'a> {
     profiler: Option<Profiler<'a>>,
     waveform: Option<Waveform>,
     events: Option<TraceEvents>,
+    samples: Option<CurrentSamples>,
     counts: Option<InstructionCounts>,
     lcov: Option<File>,
     /// The mode that the core is asleep in, and up to which cycle at least.
@@ -127,7 +134,11 @@ impl<'a> Recorder<'a> {
             )));
         }
         let (vcd, events, lcov) = (open(&files.vcd)?, open(&files.events)?, open(&files.lcov)?);
-        if vcd.is_none() && events.is_none() && lcov.is_none() && !listing {
+        let current = match &files.current {
+            Some((path, rate_hz)) => Some((open_for_writing(path)?, *rate_hz)),
+            None => None,
+        };
+        if vcd.is_none() && events.is_none() && lcov.is_none() && current.is_none() && !listing {
             return Ok(None);
         }
         let calls = (vcd.is_some() || events.is_some()).then(|| Profiler::new(firmware, &[]).telling());
@@ -143,6 +154,7 @@ impl<'a> Recorder<'a> {
             profiler: calls,
             waveform: None,
             events: events.map(|file| TraceEvents::new(file, &target.part.description)),
+            samples: None,
             counts,
             lcov,
             asleep: None,
@@ -155,6 +167,8 @@ impl<'a> Recorder<'a> {
             let waveform = Waveform::new(file, clock_hz, recorder.current_ua);
             recorder.waveform = Some(waveform.map_err(|error| unwritten(path, error))?);
         }
+        let first_ua = recorder.current_ua;
+        recorder.samples = current.map(|(file, rate_hz)| CurrentSamples::new(file, rate_hz, first_ua));
         if let Some(events) = &mut recorder.events {
             events.counter(0, "clock", "MHz", clock_hz as f64 / 1e6);
             events.counter(0, "current", "uA", recorder.current_ua);
@@ -192,6 +206,9 @@ impl<'a> Recorder<'a> {
         }
         if let Some(events) = &mut self.events {
             events.counter(at_ps, "current", "uA", current_ua);
+        }
+        if let Some(samples) = &mut self.samples {
+            samples.change(at_ps, current_ua);
         }
     }
 
@@ -302,6 +319,10 @@ impl<'a> Recorder<'a> {
         }
         if let (Some(file), Some(counts)) = (self.lcov, &self.counts) {
             results.push((coverage::write(file, self.firmware, counts), &self.files.lcov));
+        }
+        let current = self.files.current.clone().map(|(path, _)| path);
+        if let Some(samples) = self.samples {
+            results.push((samples.finish(end_ps), &current));
         }
         for (result, path) in results {
             result.map_err(|error| unwritten(path.as_deref().unwrap_or(Path::new("")), error))?;

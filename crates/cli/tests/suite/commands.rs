@@ -32,6 +32,7 @@ fn help_lists_all_commands_in_one_place() {
         "ct",
         "reproduce",
         "plan",
+        "calibrate",
         "simulate",
         "firmware",
         "completions",

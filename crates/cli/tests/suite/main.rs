@@ -3,6 +3,7 @@
 mod advisories;
 mod any_command_line;
 mod book;
+mod calibrate;
 mod call;
 mod check;
 mod ci;
@@ -25,6 +26,7 @@ mod post_quantum;
 mod release;
 mod reproduce;
 mod run;
+mod serial_port;
 mod tidy;
 mod tiers;
 mod workflows;

@@ -128,23 +128,14 @@ fn program(target: &str, folder: &Path) -> PathBuf {
 }
 
 fn setup(target: &str, elf: PathBuf) -> Setup {
-    Setup {
-        elf,
-        loading: lab::user_firmware::Loading::default(),
-        target: target.into(),
-        clock_hz: None,
-        crystal_hz: None,
-        supply_v: None,
-        lenient: false,
-        stop_on_fault: true,
-        stubs: Vec::new(),
-    }
+    Setup::new(elf, target)
 }
 
 /// All files in a folder.
 fn files(folder: &Path) -> TraceFiles {
     let at = |name| Some(folder.join(name));
-    TraceFiles { vcd: at("out.vcd"), events: at("out.json"), lcov: at("out.info") }
+    let current = Some((folder.join("out.csv"), 100_000));
+    TraceFiles { vcd: at("out.vcd"), events: at("out.json"), lcov: at("out.info"), current }
 }
 
 fn request(subject: &Subject, folder: &Path) -> Request {
@@ -481,6 +472,7 @@ fn run_writes_what_measure_writes() {
             uart: None,
             exit: None,
             ends_asleep: true,
+            is_paced: false,
             max_cycles: Some(1_000_000),
             max_time_s: None,
             traces: files(&other),
@@ -494,10 +486,37 @@ fn run_writes_what_measure_writes() {
         };
         let result = run::run(&workspace, &ran, outside).expect("it runs");
         assert!(result.failure.is_none(), "{:?}", result.failure);
-        for name in ["out.vcd", "out.json", "out.info"] {
+        for name in ["out.vcd", "out.json", "out.info", "out.csv"] {
             let text = |folder: &Path| std::fs::read_to_string(folder.join(name)).expect("a file");
             assert!(text(&one) == text(&other), "{} {name}", subject.target);
         }
+    }
+}
+
+/// The samples of the current add up to the charge of the run's states, but for two cycles: one
+/// sees a change of the clock where its instruction begins, the other where it ends.
+#[test]
+fn samples_of_the_current_have_the_charge_of_the_run() {
+    for subject in &SUBJECTS {
+        let folder = folder();
+        let result = measured(&request(subject, &folder)).expect("it runs");
+        let text = std::fs::read_to_string(folder.join("out.csv")).expect("a file");
+        let (heading, rows) = text.split_once('\n').expect("a heading");
+        assert_eq!(heading, "Timestamp(ms),Current(uA)");
+        let samples: Vec<(f64, f64)> = rows
+            .lines()
+            .map(|row| row.split_once(',').expect("two columns"))
+            .map(|(at, current)| (at.parse().expect("a time"), current.parse().expect("a current")))
+            .collect();
+        let end_ms = result.program.time_s * 1e3;
+        let ends = samples[1..].iter().map(|(at, _)| *at).chain([end_ms]);
+        let charge_c: f64 =
+            samples.iter().zip(ends).map(|((at, current), end)| current * 1e-6 * (end - at) * 1e-3).sum();
+        let wanted_c: f64 = result.states.iter().map(|state| state.current_a * state.time_s).sum();
+        let slowest_hz = subject.clocks[0].min(subject.clocks[1]) as f64;
+        let most_a = result.states.iter().map(|state| state.current_a).fold(0.0, f64::max);
+        let near = (charge_c - wanted_c).abs() < 2.0 / slowest_hz * most_a + 1e-4 * wanted_c;
+        assert!(near, "{}: {charge_c} C, not {wanted_c} C", subject.target);
     }
 }
 
@@ -511,6 +530,7 @@ fn unwritable_trace_file_is_refused_before_the_run() {
         TraceFiles { vcd: nowhere.clone(), ..none() },
         TraceFiles { events: nowhere.clone(), ..none() },
         TraceFiles { lcov: nowhere.clone(), ..none() },
+        TraceFiles { current: nowhere.clone().map(|path| (path, 1_000)), ..none() },
     ] {
         // It would never end.
         let request =
@@ -519,7 +539,7 @@ fn unwritable_trace_file_is_refused_before_the_run() {
     }
     let same = Some(folder.join("same"));
     for (vcd, events) in [(same.clone(), same), (Some(request.setup.elf.clone()), None)] {
-        let request = Request { traces: TraceFiles { vcd, events, lcov: None }, ..request.clone() };
+        let request = Request { traces: TraceFiles { vcd, events, ..none() }, ..request.clone() };
         assert!(matches!(measured(&request), Err(LabError::Usage(_))));
     }
     let unknown = Request { listing: Some("wrok".into()), ..request.clone() };
