@@ -5,7 +5,7 @@ use crate::interruption;
 use crate::traces::TraceArgs;
 use clap::Args;
 use lab::run::{self, Outside};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, units};
 use output::Unwritten;
 use std::io::{ErrorKind, Read, Write};

@@ -1,7 +1,8 @@
 //! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock
 //! and supply, chips with their wiring, and sensors at the converter.
 
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use firmware::Source;
 use mcu::chips::cc2500::Cc2500;

@@ -3,7 +3,8 @@
 mod fuses;
 
 use crate::sister::roomier;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 pub use firmware::Loading;
 use firmware::{Firmware, FirmwareError};
