@@ -237,7 +237,8 @@ pub(crate) struct Avr<const WORDS: usize> {
     /// Operations replaced by breakpoints, with their indices, in the order in which they were
     /// replaced.
     pub replaced: Vec<(usize, Op)>,
-    /// The number of the mode that it sleeps in, or last did, in [`super::sleep_modes::SLEEP_MODES`].
+    /// The number of the mode that it sleeps in, or last did, in
+    /// [`super::sleep_modes::SLEEP_MODES`].
     pub sleep_mode: usize,
     pub sleeping: bool,
     /// The instruction just executed lets one more go first before any interrupt.
