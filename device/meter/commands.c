@@ -61,12 +61,12 @@ int ws_command_calibrate(const ws_settings *settings, ws_metering *metering)
 }
 
 /* What tells a command from others with its m. */
-static WS_NOINLINE uint16_t check_of(const uint8_t plain[WS_PLAIN])
+static WS_NOINLINE uint16_t check_of(const uint8_t plain[WS_PLAINTEXT_BYTES])
 {
-    return (uint16_t)~ws_crc32(WS_CRC32_BEGIN, plain, WS_PLAIN);
+    return (uint16_t)~ws_crc32(WS_CRC32_BEGIN, plain, WS_PLAINTEXT_BYTES);
 }
 
-uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAIN])
+uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAINTEXT_BYTES])
 {
     const uint32_t m = ws_message_read_32(plain);
     const uint32_t last = ws_message_read_32(settings->m);
@@ -78,7 +78,7 @@ uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLA
                                                                                              : WS_COMMAND_STALE;
 }
 
-uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *settings, ws_metering *metering)
+uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAINTEXT_BYTES], ws_settings *settings, ws_metering *metering)
 {
     const uint8_t *arguments = plain + WS_COMMAND_ARGUMENTS;
     ws_settings changed = *settings;

@@ -45,12 +45,12 @@ int ws_command_calibrate(const ws_settings *settings, ws_metering *metering);
 #define WS_COMMAND_NEW 0
 #define WS_COMMAND_REPEATED 1
 #define WS_COMMAND_STALE 2
-uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAIN]);
+uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAINTEXT_BYTES]);
 
 /* Carries a command out upon settings, with its m, its result and its check, as far as it concerns them.
  *
  * in:     plain: of a command, any bytes. in/out: settings; metering: with a new calibration it begins anew. Returns the
  * result; settings but for these three, and metering, are as they were where that is not WS_RESULT_DONE. */
-uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *settings, ws_metering *metering);
+uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAINTEXT_BYTES], ws_settings *settings, ws_metering *metering);
 
 #endif

@@ -74,12 +74,12 @@ uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
         return suite == WS_SUITE_NONE ? 4 : 4 + TAG;
     }
     if (suite == WS_SUITE_NONE) {
-        return WS_PLAIN;
+        return WS_PLAINTEXT_BYTES;
     }
     if (!ws_message_has_curve(suite) || kind == WS_KIND_ANSWER) {
-        return 4 + WS_PLAIN + TAG;
+        return 4 + WS_PLAINTEXT_BYTES + TAG;
     }
-    return suite == WS_SUITE_ECIES ? WS_PLAIN + WS_ECIES_OVERHEAD : WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD;
+    return suite == WS_SUITE_ECIES ? WS_PLAINTEXT_BYTES + WS_ECIES_OVERHEAD : WS_PLAINTEXT_BYTES + WS_ECIES_ECDSA_OVERHEAD;
 }
 
 /* What an AEAD needs, in a frame that is wiped. */
@@ -244,23 +244,23 @@ static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, c
     if (signs) {
         ws_provision_read(PRIVATE_KEY, behind, 32);
         if (sealed != 0) {
-            result = ws_ecies_ecdsa_seal(random, key, behind, context, CONTEXT, plain, WS_PLAIN, sealed);
+            result = ws_ecies_ecdsa_seal(random, key, behind, context, CONTEXT, plain, WS_PLAINTEXT_BYTES, sealed);
         } else {
-            result = ws_ecies_ecdsa_open(behind, key, context, CONTEXT, message, WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
+            result = ws_ecies_ecdsa_open(behind, key, context, CONTEXT, message, WS_PLAINTEXT_BYTES + WS_ECIES_ECDSA_OVERHEAD, out);
         }
     } else {
         ws_provision_read(KEY_128, behind, 16);
         if (sealed != 0) {
-            result = ws_ecies_seal(random, key, context, CONTEXT + 16, plain, WS_PLAIN, sealed);
+            result = ws_ecies_seal(random, key, context, CONTEXT + 16, plain, WS_PLAINTEXT_BYTES, sealed);
         } else {
-            result = ws_ecies_open(key, context, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
+            result = ws_ecies_open(key, context, CONTEXT + 16, message, WS_PLAINTEXT_BYTES + WS_ECIES_OVERHEAD, out);
         }
     }
     ws_wipe(secrets, sizeof secrets);
     return result;
 }
 
-uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAIN], uint8_t *message)
+uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAINTEXT_BYTES], uint8_t *message)
 {
     const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
     int result = 0;
@@ -268,18 +268,18 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
     if (header->kind > WS_KIND_ANSWER || bytes == 0) {
         return 0;
     }
-    if (bytes == WS_PLAIN) {
-        ws_message_copy(message, plain, WS_PLAIN);
-    } else if (!CURVES || bytes == 4 + WS_PLAIN + TAG) {
+    if (bytes == WS_PLAINTEXT_BYTES) {
+        ws_message_copy(message, plain, WS_PLAINTEXT_BYTES);
+    } else if (!CURVES || bytes == 4 + WS_PLAINTEXT_BYTES + TAG) {
         ws_message_write_32(message, header->number);
-        result = aead(header, message, plain, 0, WS_PLAIN);
+        result = aead(header, message, plain, 0, WS_PLAINTEXT_BYTES);
     } else {
         result = curve(header, random, plain, message, 0, 0);
     }
     return result == 0 ? bytes : 0;
 }
 
-int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN])
+int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAINTEXT_BYTES])
 {
     const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
     int result = 0;
@@ -287,13 +287,13 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
     if (header->kind != WS_KIND_COMMAND || bytes == 0) {
         return -1;
     }
-    if (bytes == WS_PLAIN) {
-        ws_message_copy(plain, message, WS_PLAIN);
-    } else if (!CURVES || bytes == 4 + WS_PLAIN + TAG) {
-        result = open_aead(header, message, plain, WS_PLAIN);
+    if (bytes == WS_PLAINTEXT_BYTES) {
+        ws_message_copy(plain, message, WS_PLAINTEXT_BYTES);
+    } else if (!CURVES || bytes == 4 + WS_PLAINTEXT_BYTES + TAG) {
+        result = open_aead(header, message, plain, WS_PLAINTEXT_BYTES);
         /* The number is authentic in both places, as part of the nonce and of the plaintext. */
         if (result == 0 && !ws_equal(message, plain, 4)) {
-            ws_wipe(plain, WS_PLAIN);
+            ws_wipe(plain, WS_PLAINTEXT_BYTES);
             result = -1;
         }
     } else {

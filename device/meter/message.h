@@ -42,7 +42,7 @@
 #define WS_HAS_UPDATES 0
 #endif
 
-#define WS_PLAIN 16
+#define WS_PLAINTEXT_BYTES 16
 #define WS_MESSAGE_MAX 144
 
 /* Where a meter is, as it was registered last: the protocol's *address*, byte by byte. */
@@ -86,14 +86,14 @@ WS_INLINE uint8_t ws_message_has_curve(uint8_t suite)
  * out:    message: ws_message_bytes of them.
  * Returns that length; 0, and nothing that could be sent in message, where header names no such message, random refuses, or
  * the collector's public key is none. */
-uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAIN], uint8_t *message);
+uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAINTEXT_BYTES], uint8_t *message);
 
 /* Opens a command.
  *
  * in:     header: kind WS_KIND_COMMAND, suite. message: ws_message_bytes of any bytes.
  * out:    header: number: m. plain: outside message. Where it is refused, both are untouched, or plain is zero.
  * Returns 0, or -1 where the message is not the collector's. With suite 0 all are taken for its. */
-int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN]);
+int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAINTEXT_BYTES]);
 
 /* Whether message, ws_message_bytes of any bytes, acknowledges the report of this header: 0, or -1. */
 int ws_message_acknowledges(const ws_message_header *report, const uint8_t *message);

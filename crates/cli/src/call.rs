@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use lab::call::{self, CallRow, Rank, Request};
 use lab::compare::CALL;
 use lab::repetition::Repetition;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, report};
 use output::{Answer, Bar, ReportFormat};
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use lab::LabError;
 use lab::check;
 use lab::compare::SaveFile;
 use lab::report::{self, Shown};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::{Answer, ReportFormat};
 use std::path::PathBuf;
 

@@ -25,7 +25,7 @@ use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, bench, units};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Bar, Failure, ReportFormat, Written};

@@ -4,7 +4,7 @@ use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, plan, units};
 use output::{Answer, Format};
 use std::path::{Path, PathBuf};

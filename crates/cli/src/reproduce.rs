@@ -4,7 +4,7 @@ use crate::{CacheArgs, Interruptible, interruption};
 use clap::Args;
 use lab::LabError;
 use lab::delivery::{Deliveries, KeptDeliveries};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::{Answer, Bar, PaperFormat, Written};
 use papers::files::{ChartFolder, ReportPlace};
 use papers::paper::Paper;

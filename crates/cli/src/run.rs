@@ -6,7 +6,7 @@ use crate::serial_port::{Peer, SerialPort};
 use crate::traces::TraceArgs;
 use clap::Args;
 use lab::run::{self, Outside};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, units};
 use output::Unwritten;
 use std::cell::RefCell;

@@ -3,7 +3,7 @@
 use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::{Answer, Format};
 use sim::configured::scenario::ConfiguredScenario;
 use sim::network::scenario::NetworkScenario;

@@ -8,7 +8,7 @@ use ::update::loader::Status;
 use ::update::serial::Port;
 use clap::{Args, Subcommand, ValueEnum};
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::{Answer, Bar, Failure};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 
 use demo::measure;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 
 /// Readings of each suite.
 const READINGS: u64 = 20;

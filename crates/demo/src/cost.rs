@@ -6,9 +6,9 @@
 //! converter, the timers and the EEPROM draw beside the core is in neither.
 
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use serde::Serialize;
-use sim::link::RADIO_STATES;
+use sim::node::RADIO_STATES;
 use sim::node::emulated::{BoardFirmware, radio_states};
 use sim::reading_account::{Reading, Spent};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::service::{Keys, Served, ServedError};
 use crate::start::{self, Firmwares};
 use crate::station::{ServiceStation, radio_settings, station};
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::stop::Stop;
 use sim::radio::{ChannelModel, Traffic};
 use sim::reading_account::ReadingAccounts;

@@ -6,7 +6,7 @@ use demo::live::{self, DemoError, Request};
 use demo::report::report;
 use demo::terminal::{Terminal, state, stdout_width};
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::commands::DEMO;
 use output::stop::{Stop, seconds};
 use output::{Answer, Failure, Format, OutputError};

@@ -6,7 +6,7 @@ use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES};
 use crate::start::{self, Firmwares};
 use crate::station::radio_settings;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
 use sim::load::Load;
 use sim::radio::ChannelModel;

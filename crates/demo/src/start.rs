@@ -2,16 +2,17 @@
 
 use crate::meter_site::MeterSite;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::chance::{Chance, Purpose};
 use sim::load::Load;
+use sim::node::Node;
 use sim::node::meter::{EmulatedMeter, MeterFirmware};
-use sim::node::{Node, Voltages};
 use sim::radio::{ChannelModel, RadioChannel};
 use sim::reading_account::{FUNCTIONS, ReadingAccount, ReadingAccounts};
 use sim::simulation::{Schedule, Simulation};
 use sim::site::Site;
 use sim::station::BaseStation;
+use sim::supply::Voltages;
 use std::sync::Arc;
 use wire::meter::{MeterRecord, Provision, PublicKey, Suite};
 

@@ -1,5 +1,6 @@
 //! A user's own measurements, against the data sheet's typical currents.
 
+use crate::current::Adjustment;
 use crate::line;
 use crate::supply::{Supply, SupplyError};
 use serde::Deserialize;
@@ -187,23 +188,4 @@ impl Supply {
 fn gain_alone(pairs: &[(f64, f64)]) -> f64 {
     let ratios = || pairs.iter().map(|&(model_a, measured_a)| model_a / measured_a);
     ratios().sum::<f64>() / ratios().map(|ratio| ratio * ratio).sum::<f64>()
-}
-
-/// Effect of a calibration on a current.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Adjustment {
-    pub gain: f64,
-    pub offset_a: f64,
-}
-
-impl Default for Adjustment {
-    fn default() -> Adjustment {
-        Adjustment { gain: 1.0, offset_a: 0.0 }
-    }
-}
-
-impl Adjustment {
-    pub fn apply(&self, current_a: f64) -> f64 {
-        self.gain * current_a + self.offset_a
-    }
 }

@@ -1,6 +1,7 @@
 //! Checks on the figures of a `[supply]` table, where it is read.
 
-use crate::supply::{Limit, Point, Supply};
+use crate::current::Point;
+use crate::supply::{Limit, Supply};
 
 impl Supply {
     /// Checks that a current comes out of its figures at each clock and supply.

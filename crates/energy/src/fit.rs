@@ -1,7 +1,8 @@
 //! The model of the literature, E = n (alpha C V^2 + K V T), fitted to a data sheet's currents.
 
+use crate::current::at;
 use crate::line;
-use crate::supply::{Level, Supply, SupplyError, at};
+use crate::supply::{Level, Supply, SupplyError};
 
 /// Charge per cycle and steady current of a core level at one supply.
 ///

@@ -18,6 +18,7 @@ struct Readme;
 
 pub mod autonomy;
 mod calibration;
+mod current;
 mod figures;
 mod fit;
 pub mod instrument;
@@ -32,7 +33,8 @@ pub mod sun;
 mod supply;
 
 pub use calibration::{Calibration, CalibrationError, Correction, Deviation, Measurement};
+pub use current::Point;
 pub use fit::Fit;
 pub use range::OutOfRange;
 pub use states::{BrownOut, Change, Module, SleepMode, Timing};
-pub use supply::{Fetch, Level, Limit, LowestClock, Point, Supply, SupplyError};
+pub use supply::{Fetch, Level, Limit, LowestClock, Supply, SupplyError};

@@ -1,7 +1,7 @@
 //! States of a microcontroller beside running: it sleeps, changes its core level and clock, starts,
 //! browns out.
 
-use crate::supply::{Point, at};
+use crate::current::{Point, at};
 use serde::Deserialize;
 
 /// A sleep mode of a microcontroller.

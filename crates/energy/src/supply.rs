@@ -1,6 +1,6 @@
 //! The supply of a microcontroller, as its data sheet gives it.
 
-use crate::calibration::Adjustment;
+use crate::current::{Adjustment, Point, at};
 use crate::states::{BrownOut, Change, Module, SleepMode};
 use serde::Deserialize;
 use thiserror::Error;
@@ -13,18 +13,6 @@ pub struct Limit {
     pub supply_v: f64,
     /// Highest clock there, in Hz.
     pub clock_hz: f64,
-}
-
-/// A current that the data sheet gives: peripherals off, typical, 25 °C.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Point {
-    /// Clock, in Hz.
-    pub clock_hz: f64,
-    /// Supply, in volts.
-    pub supply_v: f64,
-    /// Current, in amperes.
-    pub current_a: f64,
 }
 
 /// A core-voltage level, where a part has such; parts without have one.
@@ -408,36 +396,6 @@ impl Supply {
     pub fn power_w(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
         Ok(self.current_a(clock_hz, supply_v)? * supply_v)
     }
-}
-
-/// The current at a clock and supply between points, as [`Supply::current_at`] says; at least one
-/// point.
-pub(crate) fn at(points: &[Point], clock_hz: f64, supply_v: f64) -> f64 {
-    let mut supplies: Vec<f64> = points.iter().map(|point| point.supply_v).collect();
-    supplies.sort_by(f64::total_cmp);
-    supplies.dedup();
-    let along_clock = |v: f64| {
-        let mut curve: Vec<(f64, f64)> = points
-            .iter()
-            .filter(|point| point.supply_v == v)
-            .map(|point| (point.clock_hz, point.current_a))
-            .collect();
-        curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if let [(hz, a)] = curve[..] { a * clock_hz / hz } else { interpolate(&curve, clock_hz) }
-    };
-    let across: Vec<(f64, f64)> = supplies.iter().map(|&v| (v, along_clock(v))).collect();
-    match across[..] {
-        [(_, current_a)] => current_a,
-        _ => interpolate(&across, supply_v),
-    }
-}
-
-/// The value at `x` on the line through the two points around it, or through the outermost two; at
-/// least two points.
-fn interpolate(curve: &[(f64, f64)], x: f64) -> f64 {
-    let right = curve.partition_point(|point| point.0 < x).clamp(1, curve.len() - 1);
-    let ((x0, y0), (x1, y1)) = (curve[right - 1], curve[right]);
-    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Workspace;
+    use crate::workspace::Workspace;
 
     fn accuracy(text: &str) -> Result<Accuracy, toml::de::Error> {
         toml::from_str(&format!("cycles = '{text}'\nsource = 'a data sheet'"))

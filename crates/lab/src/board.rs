@@ -2,7 +2,8 @@
 //! and supply, chips with their wiring, and sensors at the converter.
 
 use crate::pins::{analog_inputs, parse_pin, ports};
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use firmware::Source;
 use mcu::chips::cc2500::Cc2500;

@@ -4,10 +4,10 @@ mod recording;
 
 pub use recording::{Point, PointRequest};
 
+use crate::LabError;
 use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
-use crate::target::{Target, Workspace};
-use crate::{LabError, names};
-use energy::{Calibration, Correction};
+use crate::target::Target;
+use energy::{Calibration, Correction, Supply};
 use std::path::{Path, PathBuf};
 
 /// A calibration file that has been read and fitted to its target.
@@ -20,6 +20,15 @@ pub struct Calibrated {
 }
 
 impl Calibrated {
+    /// Fits a calibration to its target's supply.
+    ///
+    /// # Errors
+    /// [`LabError::BadFile`] for one that contradicts the data sheet or leaves it.
+    pub(crate) fn fit(path: PathBuf, file: Calibration, supply: &Supply) -> Result<Calibrated, LabError> {
+        let correction = file.correction(supply).map_err(|error| bad(&path, error))?;
+        Ok(Calibrated { path, file, correction })
+    }
+
     /// Puts the correction on a target, where it is the one that was measured.
     pub(crate) fn put_on(&self, target: &mut Target) -> Result<(), LabError> {
         if target.name() == self.file.target {
@@ -58,65 +67,6 @@ impl Calibrated {
             before.join(", "),
             after.join(", ")
         )
-    }
-}
-
-impl Workspace {
-    /// The same workspace, with a target's active current corrected by a calibration file.
-    ///
-    /// # Errors
-    /// [`LabError::File`] where it cannot be read. [`LabError::BadFile`] where it is malformed,
-    /// contradicts the data sheet or leaves it. [`LabError::UnknownName`] for a target that does
-    /// not exist.
-    pub fn calibrated(mut self, path: &Path) -> Result<Workspace, LabError> {
-        let (path, text) = self.read_own(path)?;
-        self.calibration = Some(self.fitted(path, &text)?);
-        Ok(self)
-    }
-
-    /// Reads a calibration file's text, and fits it to its target.
-    fn fitted(&self, path: PathBuf, text: &str) -> Result<Calibrated, LabError> {
-        let file = Calibration::from_toml(text).map_err(|error| bad(&path, error))?;
-        let known = self.target_names()?;
-        if !known.contains(&file.target) {
-            let suggestion = names::suggestion(&file.target, known.iter().map(String::as_str));
-            let problem = format!("there is no target '{}'{suggestion}", file.target);
-            return Err(LabError::BadFile { path, problem });
-        }
-        let supply = self.uncalibrated().target(&file.target)?.supply;
-        let correction = file.correction(&supply).map_err(|error| bad(&path, error))?;
-        Ok(Calibrated { path, file, correction })
-    }
-
-    /// The same workspace with the data sheets' currents.
-    #[must_use]
-    pub fn uncalibrated(&self) -> Workspace {
-        let mut workspace = self.clone();
-        workspace.calibration = None;
-        workspace
-    }
-
-    /// The calibration that its targets are corrected by.
-    #[must_use]
-    pub fn calibration(&self) -> Option<&Calibrated> {
-        self.calibration.as_ref()
-    }
-
-    /// Refuses a calibration of none of these targets, which would do nothing without a word.
-    ///
-    /// # Errors
-    /// [`LabError::Usage`] with the target that it is of.
-    pub fn calibration_is_of<'a>(&self, targets: impl IntoIterator<Item = &'a str>) -> Result<(), LabError> {
-        let Some(Calibrated { path, file, .. }) = &self.calibration else { return Ok(()) };
-        if targets.into_iter().any(|name| name == file.target) {
-            return Ok(());
-        }
-        Err(LabError::Usage(format!(
-            "{} calibrates {}, which is not asked for; add --target {} or leave --calibration out",
-            path.display(),
-            file.target,
-            file.target
-        )))
     }
 }
 

@@ -7,7 +7,7 @@ pub use project::{FILE, Project};
 
 use crate::compare::{self, Comparison, Figure, Limit, MEASURE, Measured, SaveFile};
 use crate::measure::{self, MeasureRow};
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use firmware::Firmware;
 use project::Measurement;

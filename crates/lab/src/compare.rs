@@ -10,8 +10,7 @@ pub use limit::Limit;
 pub use saved::SaveFile;
 
 use crate::LabError;
-use crate::report::figure;
-use output::{grouped, scaled};
+use output::{figure, grouped, scaled};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

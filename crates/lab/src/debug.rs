@@ -8,7 +8,7 @@ mod watch;
 mod wire;
 
 use crate::LabError;
-use crate::run::{Ending, Program};
+use crate::program::{Ending, Program};
 use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, SingleThreadStopReason};

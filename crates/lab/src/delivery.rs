@@ -4,7 +4,7 @@
 use crate::LabError;
 use crate::progress::Progress;
 use crate::result_cache::{self, Content};
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

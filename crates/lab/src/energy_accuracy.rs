@@ -150,7 +150,7 @@ pub(crate) fn check(stated: &[EnergyAccuracy], supply: &Supply) -> Result<(), St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Workspace;
+    use crate::workspace::Workspace;
 
     fn accuracy(text: &str) -> Result<EnergyAccuracy, toml::de::Error> {
         toml::from_str(&format!("energy = '{text}'\nsource = 'a data sheet'"))

@@ -1,6 +1,7 @@
 //! The lab: builds firmware, runs it on the processor models of `mcu`, and measures it.
 //!
-//! - [`target`]: the files `targets/*.toml`, and the places of the project's files
+//! - [`target`]: a part as `targets/*.toml` describes it; [`workspace`]: the project's files, and
+//!   where results are kept
 //! - [`board`]: the files `boards/*.toml`, put onto a machine; [`named_board`]: names of boards
 //!   that people use for targets
 //! - [`accuracy`]: bounds on a model's cycles against the part's
@@ -49,6 +50,7 @@ pub mod plot;
 pub mod power_states;
 pub mod probe;
 pub mod profile;
+mod program;
 pub mod progress;
 mod recorded;
 pub mod reference;
@@ -70,6 +72,7 @@ pub mod traces;
 pub mod units;
 pub mod user_firmware;
 pub mod work;
+pub mod workspace;
 
 pub use error::LabError;
 pub use files::Embedded;

@@ -5,8 +5,8 @@ mod console;
 mod ending;
 mod rows;
 
+pub(crate) use ending::EndedColumns;
 pub use ending::{Ended, How};
-pub(crate) use ending::{EndedColumns, IN_VAIN};
 pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
@@ -14,13 +14,14 @@ use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
 use crate::power_states::{StateSpent, by_state};
 use crate::profile::Profiler;
+use crate::program::Input;
 use crate::region::{Region, RegionTimer};
 use crate::rtt::Rtt;
-use crate::run::Input;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
 use crate::user_firmware::{ClockSource, Setup, UserFirmware, hand_over_remark, reservations};
+use crate::workspace::Workspace;
 use crate::{LabError, pins};
 use bench_inputs::BenchInputs;
 use console::Console;

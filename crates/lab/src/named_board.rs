@@ -1,7 +1,8 @@
 //! Boards that people name in place of a part: `board-names.toml`.
 
 use crate::LabError;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use serde::Deserialize;
 
 /// The file.

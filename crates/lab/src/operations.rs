@@ -1,9 +1,8 @@
 //! Operations that can be measured: `device/ops.toml`, and the targets' own lists.
 
-use crate::{
-    LabError,
-    target::{Target, Workspace},
-};
+use crate::LabError;
+use crate::target::Target;
+use crate::workspace::Workspace;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;

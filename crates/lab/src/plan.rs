@@ -12,7 +12,7 @@ pub use sizing::{Sizing, Sun};
 
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::progress::Progress;
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use crate::{LabError, cost_table};
 use energy::plan::{Candidate, Quantity, Requirement, SearchResult, search};
 use energy::storage::{Battery, Capacitor};

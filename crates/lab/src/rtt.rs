@@ -91,7 +91,7 @@ fn word(machine: &dyn Mcu, address: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::{ID, Rtt};
-    use crate::target::Workspace;
+    use crate::workspace::Workspace;
     use mcu::{Mcu, new_machine};
 
     const BLOCK: u32 = 0x2000_0100;

@@ -1,7 +1,7 @@
 //! Schemes by which a node protects a message: `schemes.toml`.
 
 use crate::LabError;
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -1,7 +1,7 @@
 //! Rows of a bench: those that match patterns, or those of the tables that `bench.toml` lists.
 
 use crate::operations::{Catalogue, VARIANTS};
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use serde::Deserialize;
 

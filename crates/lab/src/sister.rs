@@ -3,7 +3,8 @@
 //! They stand in the target's file, as `[[sister]]`, and each of their names goes wherever a
 //! target's does.
 
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use firmware::Firmware;
 use mcu::Part;
@@ -118,7 +119,7 @@ pub(crate) fn roomier(workspace: &Workspace, target: &Target, firmware: &Firmwar
 
 #[cfg(test)]
 mod tests {
-    use crate::target::Workspace;
+    use crate::workspace::Workspace;
     use std::collections::BTreeSet;
 
     /// Each name belongs to one part, the sizes are others than the target's, and the part runs.

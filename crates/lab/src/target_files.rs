@@ -4,7 +4,8 @@ use crate::accuracy::{self, Accuracy};
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::files::Files;
 use crate::sister::Sister;
-use crate::target::{Planning, Target, Workspace};
+use crate::target::{Planning, Target};
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use energy::Supply;
 use firmware::Toolchain;
@@ -177,7 +178,8 @@ fn own_files(asked: &[&String]) -> Result<Vec<String>, LabError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::target::{Target, Workspace};
+    use crate::target::Target;
+    use crate::workspace::Workspace;
 
     /// The machine of every target begins at its own supply, or at the one that was asked for.
     #[test]

@@ -4,7 +4,8 @@ mod fuses;
 
 use crate::sister::roomier;
 use crate::stimuli;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 pub use firmware::Loading;
 use firmware::{Firmware, FirmwareError};

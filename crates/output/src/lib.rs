@@ -5,6 +5,7 @@
 mod answer;
 pub mod commands;
 mod format;
+mod number;
 mod progress;
 mod rows;
 mod sheet;
@@ -12,6 +13,7 @@ pub mod stop;
 
 pub use answer::{Answer, Failure, Unwritten, Written, advice, end, write};
 pub use format::{Format, PaperFormat, ReportFormat};
+pub use number::{duration, figure, grouped, scaled, significant};
 pub use progress::Bar;
-pub use rows::{OutputError, csv, csv_line, grouped, json, json_item, scaled, table};
+pub use rows::{OutputError, csv, csv_line, json, json_item, table};
 pub use sheet::{Column, NARROW, Sheet, left_out, markdown_row, markdown_text, wrapped};

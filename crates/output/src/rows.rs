@@ -59,35 +59,6 @@ pub fn csv_line<T: Serialize>(row: &T, header: bool) -> Result<String, OutputErr
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
-/// 1234567 as `1,234,567`.
-#[must_use]
-pub fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::from(if number < 0 { "-" } else { "" });
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A quantity with its SI prefix and three to four significant digits: 0.000123 s as `123.0 µs`.
-#[must_use]
-pub fn scaled(value: f64, unit: &str) -> String {
-    if value == 0.0 {
-        return format!("0 {unit}");
-    }
-    const PREFIXES: [(f64, &str); 7] =
-        [(1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
-    let (scale, prefix) =
-        PREFIXES.into_iter().find(|(scale, _)| value.abs() >= *scale * 0.99995).unwrap_or(PREFIXES[6]);
-    let scaled = value / scale;
-    let decimals = if scaled >= 100.0 { 1 } else { 2 };
-    format!("{scaled:.decimals$} {prefix}{unit}")
-}
-
 /// An empty table with this header, all columns but the first `left` set to the right.
 #[must_use]
 pub fn table(header: &[&str], left: usize) -> Table {
@@ -101,26 +72,4 @@ pub fn table(header: &[&str], left: usize) -> Table {
         }
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_carry_the_prefix_that_suits_them() {
-        assert_eq!(scaled(0.000_123, "s"), "123.0 µs");
-        assert_eq!(scaled(0.001, "s"), "1.00 ms");
-        assert_eq!(scaled(2.18e-6, "J"), "2.18 µJ");
-        assert_eq!(scaled(0.0, "J"), "0 J");
-        assert_eq!(scaled(1.5e-15, "J"), "0.00 pJ");
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(-1_234_567), "-1,234,567");
-    }
 }

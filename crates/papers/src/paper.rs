@@ -8,7 +8,8 @@ mod what;
 
 use crate::claim::Claim;
 use energy::instrument::Instrument;
-use lab::{LabError, delivery, names, target::Workspace};
+use lab::workspace::Workspace;
+use lab::{LabError, delivery, names};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use what::What;

@@ -9,8 +9,10 @@ pub(crate) mod tally;
 use crate::claim::{self, Claim};
 use crate::paper::FigureKind;
 use crate::reproduce::{PaperRow, Reproduction};
-use lab::report::{figure, significant};
-use output::{Column, NARROW, OutputError, PaperFormat, Sheet, csv_line, grouped, json_item, wrapped};
+use output::{
+    Column, NARROW, OutputError, PaperFormat, Sheet, csv_line, figure, grouped, json_item, significant,
+    wrapped,
+};
 use tally::Tally;
 
 /// Layout of the tables for a reader.

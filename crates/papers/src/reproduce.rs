@@ -14,7 +14,7 @@ use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
 use lab::plot::Chart;
 use lab::progress::Progress;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use provenance::Provenance;
 use serde::Serialize;
 

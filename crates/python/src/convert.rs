@@ -1,7 +1,7 @@
 //! Arguments as people write them in Python, and rows as Python has JSON.
 
 use crate::errors::{Error, UsageError, exception};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use serde::Serialize;

@@ -2,13 +2,12 @@
 //! benchmark of kalns2016 and the tests under losses of power are made of.
 
 mod benchmark;
-mod calls;
 mod native;
 
 pub use benchmark::LinkBenchmark;
-pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
 
 use crate::load::Load;
+use crate::node::Call;
 use crate::node::meter::EmulatedMeter;
 use crate::radio::{ChannelModel, Framing, RadioChannel, SentPacket};
 use crate::simulation::{Recorder, Schedule, Simulation};

@@ -7,44 +7,18 @@
 //!
 //! A test's node follows a script.
 
+mod calls;
 pub mod emulated;
 pub mod harvested;
 pub mod host;
 pub mod meter;
 
-use crate::link::Call;
+pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
+
 use crate::radio::{Arrival, Emission, ReceiveMode};
+use crate::supply::{Draw, State, Voltages};
 use ::meter::Status;
 use lab::LabError;
-
-/// The voltages that a node sees.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Voltages {
-    /// Supply of processor and radio, in volts.
-    pub rail_v: f64,
-    /// The storage, as the node's converter can read it, in volts.
-    pub stored_v: f64,
-}
-
-/// A part of a node in one of its states, as the energy is put down for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
-    /// `cpu` or `radio`.
-    pub part: &'static str,
-    /// The state's name.
-    pub name: String,
-}
-
-/// Energy that was drawn from the rail in one state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Draw {
-    /// Index into [`Node::states`].
-    pub state: usize,
-    /// Time in this state, in seconds.
-    pub time_s: f64,
-    /// Charge drawn in it, in coulombs.
-    pub charge_c: f64,
-}
 
 /// Progress of a node.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@
 //! commands and making answers belongs to no report, and neither does the time in which nothing
 //! waits.
 
-use crate::link::{Call, CounterSnapshot, RADIO_STATES};
+use crate::node::{Call, CounterSnapshot, RADIO_STATES};
 use crate::radio::SentPacket;
 use crate::simulation::Recorder;
 use crate::site::SiteEvent;

@@ -1,6 +1,6 @@
 //! Scenario files: found by path or name.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, names};
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,10 @@
 //! A node where it is: its supply, and what it measures.
 
-use crate::link::Call;
 use crate::load::Load;
-use crate::node::{Node, SignerCounts, Voltages, Written};
+use crate::node::{Call, Node, SignerCounts, Written};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::supply::harvest::Harvest;
-use crate::supply::{Mains, Power};
+use crate::supply::{Mains, Power, Voltages};
 use crate::time::{nanoseconds, seconds};
 use ::meter::Status;
 use lab::LabError;

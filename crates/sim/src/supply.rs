@@ -11,6 +11,35 @@ use crate::chance::{Chance, Purpose};
 use crate::time::SECOND_NS;
 use serde::Deserialize;
 
+/// The voltages that a node sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Voltages {
+    /// Supply of processor and radio, in volts.
+    pub rail_v: f64,
+    /// The storage, as the node's converter can read it, in volts.
+    pub stored_v: f64,
+}
+
+/// A part of a node in one of its states, as the energy is put down for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// `cpu` or `radio`.
+    pub part: &'static str,
+    /// The state's name.
+    pub name: String,
+}
+
+/// Energy that was drawn from the rail in one state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Draw {
+    /// Index of the state among those of the node.
+    pub state: usize,
+    /// Time in this state, in seconds.
+    pub time_s: f64,
+    /// Charge drawn in it, in coulombs.
+    pub charge_c: f64,
+}
+
 /// Losses of the mains' power, as a scenario says it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ use collector::network::NetworkId;
 use collector::registry::{MeterFile, Registry};
 use lab::LabError;
 use lab::board::ChipModel;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::network::setup::setup;
 use sim::node::meter::MeterFirmware;
 use std::path::Path;

@@ -5,7 +5,7 @@
 
 use lab::operations::VARIANTS;
 use lab::plot::{Axis, Chart, Series, Style, svg};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -174,7 +174,7 @@ fn the_tables_of_costs_are_what_bench_measures() {
         .expect("wattseal runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
-    let workspace = lab::target::Workspace::find().expect("a clone of the project");
+    let workspace = lab::workspace::Workspace::find().expect("a clone of the project");
     let page = std::fs::read_to_string(home().join("docs/reference/costs.md")).expect("a document");
     let (mut count, mut stale) = (0, Vec::new());
     for table in lab::selection::Tables::read(&workspace).expect("bench.toml").tables {

@@ -2,7 +2,7 @@
 //! it, or the day of its measurement.
 
 use crate::documentation::cells;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;

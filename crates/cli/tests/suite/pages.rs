@@ -1,7 +1,7 @@
 //! docs/reference/sources.md and docs/reference/sisters.md are generated here: the facts whose
 //! source was not at hand, and the parts with other sizes.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

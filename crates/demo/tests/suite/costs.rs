@@ -6,7 +6,7 @@ use demo::measure;
 use demo::start::LATENCY_NS;
 use lab::delivery::{Deliveries, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::link::LinkBenchmark;
 use std::sync::OnceLock;
 

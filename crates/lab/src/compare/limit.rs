@@ -48,7 +48,7 @@ impl Limit {
     pub fn text(&self, figure: Figure) -> String {
         match self {
             Limit::Most(most) => figure.text(*most),
-            Limit::Growth(share) => format!("+{} %", crate::report::significant(share * 100.0, 4)),
+            Limit::Growth(share) => format!("+{} %", output::significant(share * 100.0, 4)),
         }
     }
 

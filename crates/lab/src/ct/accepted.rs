@@ -3,7 +3,7 @@
 use super::firmware::LeakRow;
 use super::{ConstantTimeRow, Difference, Subject, Verdict};
 use crate::operations::{Catalogue, VARIANTS};
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use crate::{LabError, names};
 use fast_glob::glob_match;
 use serde::Deserialize;

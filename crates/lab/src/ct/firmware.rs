@@ -8,8 +8,9 @@
 use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
 use crate::user_firmware::{Setup, UserFirmware, advice};
+use crate::workspace::Workspace;
 use ::firmware::Firmware;
 use mcu::{CoreName, Labels, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
 use serde::Serialize;

@@ -5,7 +5,7 @@ use super::registers::Layout;
 use super::watch::{FirstAccess, FirstStep, Hit, LastHit, LastStep, Watchpoint};
 use crate::LabError;
 use crate::names;
-use crate::run::{Ending, Piece, Program};
+use crate::program::{Ending, Piece, Program};
 use gdbstub::arch::{Arch, Registers};
 use gdbstub::common::Signal;
 use gdbstub::stub::SingleThreadStopReason;

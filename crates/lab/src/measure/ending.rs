@@ -2,6 +2,7 @@
 
 use super::bench_inputs::BenchInputs;
 use super::{MeasureRow, Recording, Request, Watcher};
+use crate::program::IN_VAIN;
 use crate::target::Target;
 use crate::user_firmware::advice_on;
 use crate::{LabError, rtt};
@@ -14,10 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const LOOK_EVERY: u64 = 100_000;
 /// The same, where nobody counts calls: a tenth of a second until an interruption is noticed.
 const LOOK_SELDOM: u64 = 5_000_000;
-
-/// Of a program that has lost its wake-up.
-pub(crate) const IN_VAIN: &str =
-    "is asleep, and nothing can wake it: no interrupt that it listens to can come";
 
 /// By what a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

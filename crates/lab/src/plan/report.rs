@@ -2,9 +2,8 @@
 
 use super::Plan;
 use crate::energy_accuracy::EnergyBound;
-use crate::report::duration;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
-use output::{Column, Format, OutputError, Sheet, grouped, scaled};
+use output::{Column, Format, OutputError, Sheet, duration, grouped, scaled};
 use serde::Serialize;
 
 /// A feasible point.

@@ -2,15 +2,14 @@
 
 use super::Request;
 use crate::LabError;
-use crate::report::duration;
-use crate::target::Workspace;
 use crate::units::CAPACITOR_V;
+use crate::workspace::Workspace;
 use energy::autonomy::{self, Course, Node};
 use energy::plan::Candidate;
 use energy::sizing;
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
-use output::scaled;
+use output::{duration, scaled};
 
 /// Real irradiance, where none is asked for.
 const SUN: &str = "scenarios/sun/greensboro.csv";

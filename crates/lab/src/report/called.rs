@@ -5,8 +5,7 @@ use crate::accuracy::Bound;
 use crate::call::CallRow;
 use crate::compare::{self, CALL};
 use crate::energy_accuracy::EnergyBound;
-use crate::report::figure;
-use output::{Column, ReportFormat, Sheet, csv, grouped, json, scaled};
+use output::{Column, ReportFormat, Sheet, csv, figure, grouped, json, scaled};
 use serde::Serialize;
 
 const COLUMNS: [Column<'static>; 9] = [

@@ -158,7 +158,7 @@ fn spread(counts: impl Iterator<Item = u64> + Clone) -> String {
     let (number, sum) =
         counts.fold((0u64, 0u128), |(number, sum), value| (number + 1, sum + u128::from(value)));
     let mean = sum as f64 / number as f64;
-    format!("{} ({} to {})", report::figure(Some(mean), "cycles"), count(least), count(most))
+    format!("{} ({} to {})", output::figure(Some(mean), "cycles"), count(least), count(most))
 }
 
 fn cells(rows: &[&MeasureRow]) -> [String; 11] {

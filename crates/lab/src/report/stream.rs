@@ -1,6 +1,5 @@
 //! The rows of a bench, each written as soon as it is there.
 
-use super::figure;
 use crate::accuracy::Bound;
 use crate::compare::{self, BENCH};
 use crate::energy_accuracy::EnergyBound;
@@ -8,7 +7,7 @@ use crate::repetition::Repetition;
 use crate::row::BenchRow;
 use crate::{LabError, report};
 use console::style;
-use output::{NARROW, ReportFormat, csv_line, grouped, json_item, markdown_row, scaled};
+use output::{NARROW, ReportFormat, csv_line, figure, grouped, json_item, markdown_row, scaled};
 use serde::Serialize;
 
 /// A column of the table.

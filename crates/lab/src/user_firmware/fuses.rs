@@ -1,7 +1,8 @@
 //! Signature and brown-out detector of the part that an AVR's image names.
 
 use crate::LabError;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use firmware::Firmware;
 use mcu::{FUSES, Mcu, Signature};
 

@@ -3,7 +3,7 @@
 //! around them may be touched.
 
 use firmware::{Firmware, build_app};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Stop, Until, new_machine};
 
 /// The checks, in the order of `device/alignment/main.c`.

@@ -5,7 +5,8 @@ use crate::bare::{program, request, set_up, try_measure};
 use lab::measure::{MeasureResult, Request};
 use lab::power_states::StateSpent;
 use lab::run::{self, Outside, RunResult};
-use lab::target::{Target, Workspace};
+use lab::target::Target;
+use lab::workspace::Workspace;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 

@@ -6,7 +6,7 @@
 use firmware::Firmware;
 use firmware::build_app;
 use lab::board::{BoardDescription, Quantity};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Mcu, Signal, Stop, Until, new_machine};
 use std::f64::consts::TAU;
 

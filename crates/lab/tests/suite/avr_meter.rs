@@ -6,7 +6,7 @@
 use firmware::Firmware;
 use firmware::build_meter;
 use lab::board::Quantity;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Signal, Stop, Until};
 use rand::SeedableRng;

@@ -3,7 +3,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Stop, Until, new_machine};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

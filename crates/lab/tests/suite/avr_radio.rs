@@ -4,7 +4,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Residency, Stop, Until};
 use rand::rngs::StdRng;

@@ -2,8 +2,8 @@
 
 use lab::LabError;
 use lab::measure::{MeasureResult, Request, run};
-use lab::target::Workspace;
 use lab::user_firmware::Setup;
+use lab::workspace::Workspace;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -3,7 +3,7 @@
 
 use firmware::{Firmware, build_app};
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Mcu, Stop, Until};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@
 use crate::bare::{measure, request, set_up, try_measure};
 use lab::LabError;
 use lab::measure::{MeasureResult, Request};
-use lab::target::Workspace;
 use lab::user_firmware::ClockSource;
+use lab::workspace::Workspace;
 
 /// The times of the calls of `work` must be these cycles at these clocks, and the energies those at
 /// the data sheet's current.

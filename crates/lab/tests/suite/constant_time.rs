@@ -8,8 +8,8 @@ use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Ver
 use lab::operations::{Catalogue, Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
-use lab::target::Workspace;
 use lab::user_firmware::Setup;
+use lab::workspace::Workspace;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::BTreeMap;

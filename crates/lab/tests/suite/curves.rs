@@ -9,7 +9,8 @@ use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;
-use lab::target::{Target, Workspace};
+use lab::target::Target;
+use lab::workspace::Workspace;
 use num_bigint::BigUint;
 use testkit::vectors;
 

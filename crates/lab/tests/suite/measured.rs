@@ -336,7 +336,7 @@ fn calls_that_did_not_come_about_are_named() {
 fn an_interrupted_run_has_what_was_counted_until_then() {
     let text = "function start\n1: rcall work\nrjmp 1b\nend start\nfunction work\nret\nend work\n";
     let asked = Request { max_cycles: u64::MAX, ..request("atmega328p", text) };
-    let workspace = lab::target::Workspace::find().expect("the project");
+    let workspace = lab::workspace::Workspace::find().expect("the project");
     let result = lab::measure::run(&workspace, &asked, &true.into(), None).expect("rows");
     assert!(result.rows.iter().any(|row| row.name == "work" && row.calls > 1_000));
     assert!(result.failure.expect("an interruption").to_string().contains("interrupted"));
@@ -356,7 +356,7 @@ fn console_shows_the_program_s_output_and_its_exit() {
     let text = ".syntax unified\n.word 0x20001000, start + 1\n.thumb_func\nfunction start\nmovs r0, #4\nldr r1, =text\nbkpt 0xab
 movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asciz \"first\\nsecond\"\n";
     let asked = request("stm32f051", text);
-    let workspace = lab::target::Workspace::find().expect("the project");
+    let workspace = lab::workspace::Workspace::find().expect("the project");
     let mut shown = Vec::new();
     let result = lab::measure::run(&workspace, &asked, &false.into(), Some(&mut shown)).expect("rows");
     assert_eq!(String::from_utf8_lossy(&shown), "semihosting: first\nsemihosting: second\n");

@@ -5,7 +5,7 @@
 use firmware::Firmware;
 use firmware::{Slot, build_meter, build_meter_for_slot};
 use lab::board::Quantity;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
 use mcu::{Board, Mcu, Observer, Signal, Stop, Until};

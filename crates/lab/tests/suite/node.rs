@@ -6,7 +6,7 @@ use firmware::Firmware;
 use firmware::build_app;
 use lab::board::{BoardDescription, Quantity};
 use lab::reference::curve::Curve;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::{Access, AccessKind, Board, Mcu, Observer, Stop, Until};
 use rand::rngs::StdRng;

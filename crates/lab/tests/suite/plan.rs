@@ -2,7 +2,7 @@
 
 use lab::operations::Catalogue;
 use lab::schemes;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 
 #[test]
 fn every_scheme_s_operations_exist() {

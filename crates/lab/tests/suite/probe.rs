@@ -4,8 +4,8 @@
 use lab::LabError;
 use lab::measure;
 use lab::probe::{Argument, CallResult, Probe, Reason, Returns};
-use lab::target::Workspace;
 use lab::user_firmware::Setup;
+use lab::workspace::Workspace;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

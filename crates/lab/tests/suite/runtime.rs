@@ -2,7 +2,7 @@
 //! that libgcc counts on.
 
 use firmware::Firmware;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Stop, Until, new_machine};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

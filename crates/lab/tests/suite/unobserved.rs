@@ -6,7 +6,7 @@ use firmware::Firmware;
 use lab::harness::OperationRun;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::NoObserver;
 use rand::SeedableRng;
 use rand::rngs::StdRng;

@@ -9,7 +9,7 @@ use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
 use lab::reference::{ascon, lms, ml_dsa, ml_kem, slh_dsa};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::BTreeMap;
 use testkit::vectors;
 

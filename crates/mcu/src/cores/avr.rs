@@ -13,22 +13,27 @@ mod decode;
 mod execute;
 mod fuses;
 mod memory;
+mod opcode;
 mod registers;
 mod run;
 mod self_programming;
 mod sleep;
+mod sleep_modes;
 mod timing;
 
 use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, new_peripherals};
+use crate::peripherals::microchip::system::LOW_FUSE;
+use crate::peripherals::microchip::watchdog::WATCHDOG_ALWAYS_ON;
 use crate::{
     CoreName, Fault, Mcu, MemoryKind, NoObserver, Observer, Part, PeripheralSpec, Register, ResetCause, Stop,
 };
-use decode::{InstructionSet, Op};
+use decode::InstructionSet;
 use fuses::Programmed;
 use memory::InstructionStart;
+use opcode::Op;
 use registers::{Avr, DATA, Flags, registers};
-use sleep::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
+use sleep_modes::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
 use std::sync::Arc;
 
 /// Builds a machine of this family.
@@ -242,5 +247,23 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         }
         let core = &machine.core;
         Ok(core.is_asleep().then_some(SLEEP_MODES[core.sleep_mode]))
+    }
+}
+
+impl<const WORDS: usize> Machine<Avr<WORDS>> {
+    /// Applies the fuses at a reset: oscillator and prescaler, watchdog, start of the program.
+    fn apply_fuses(&mut self) -> Result<(), Fault> {
+        let programmed = &self.core.programmed;
+        let (low, always_on, start) = (programmed.low(), programmed.watchdog_always_on(), programmed.start());
+        if let Some(low) = low
+            && self.bus.claims(LOW_FUSE)
+        {
+            self.bus.write(LOW_FUSE, 1, low.into(), self.cycles, 0, None)?;
+        }
+        if self.bus.claims(WATCHDOG_ALWAYS_ON) {
+            self.bus.write(WATCHDOG_ALWAYS_ON, 1, always_on.into(), self.cycles, 0, None)?;
+        }
+        self.core.pc = start / 2;
+        Ok(())
     }
 }

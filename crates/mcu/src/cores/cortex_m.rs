@@ -8,20 +8,26 @@ mod bus;
 mod cache;
 mod code;
 mod contention;
+mod core_state;
 mod dataflow;
 pub mod decode;
 mod dsp;
 mod exceptions;
 mod execute;
+mod fault_status;
 mod fetch;
 mod flash;
+mod flash_interface;
+mod float;
 pub mod fpu;
 mod line_cache;
 mod lines;
 mod memory;
+mod mpu;
 mod nvic;
 pub mod op;
 mod operands;
+mod private_bus;
 mod rcc;
 mod read_while_write;
 pub mod registers;
@@ -43,16 +49,17 @@ use crate::{
 };
 use boot_rom::{BootRom, Start};
 use code::Code;
+use core_state::CortexM;
 use decode::Architecture;
+use fault_status::{Trap, Traps};
+use float::stacking::FPCA;
 use fpu::registers::{Fpu, Unit};
-use fpu::stacking::FPCA;
 use memory::Memory;
 use nvic::SYSTICK;
-use registers::{CortexM, FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, SPSEL, Sleep, State, V6M_REGISTERS};
+use registers::{FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, SPSEL, Sleep, State, V6M_REGISTERS};
 use std::ops::Range;
 use system::System;
 use timing::Timing;
-use traps::{Trap, Traps};
 
 /// Builds a machine of this family.
 ///

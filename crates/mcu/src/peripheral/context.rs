@@ -1,7 +1,7 @@
 //! View of a peripheral on the machine.
 
 use super::Events;
-use crate::{Board, DacStep, Observer, Pin, PinDirections, PinEdge};
+use crate::{Board, DacStep, Fault, Observer, Pin, PinDirections, PinEdge};
 
 /// View of a peripheral on the machine, during an access to one of its registers or a tick.
 pub struct Context<'a, 'o> {
@@ -26,6 +26,20 @@ pub struct Context<'a, 'o> {
 }
 
 impl Context<'_, '_> {
+    /// The fault of an access that the device of this name does not model.
+    #[must_use]
+    pub fn fault(&self, device: &str, address: u32, what: impl Into<String>) -> Fault {
+        Fault::Peripheral { pc: self.pc, address, device: device.into(), what: what.into() }
+    }
+
+    /// Refuses an access with [`Context::fault`].
+    ///
+    /// # Errors
+    /// That fault, always.
+    pub fn refuse<T>(&self, device: &str, address: u32, what: impl Into<String>) -> Result<T, Fault> {
+        Err(self.fault(device, address, what))
+    }
+
     /// Requests an interrupt.
     pub fn request(&mut self, irq: u8) {
         *self.requests |= 1 << irq;

@@ -5,7 +5,7 @@ use crate::paper::{Line, Paper, Table, What};
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, NativeTimes};
 use lab::progress::{Progress, go_on};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All deliveries that the cells of a paper are about.

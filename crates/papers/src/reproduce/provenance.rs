@@ -1,7 +1,7 @@
 //! The origin of a paper's figures: program, source tree, targets, compilers, date.
 
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 //! Claims of the papers. Each refers to cells that exist, and states the verdict that they show.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use papers::claim::Verdict;
 use papers::paper::Paper;
 

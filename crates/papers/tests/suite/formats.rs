@@ -5,7 +5,7 @@ use crate::reproduce::{NoDeliveries, Silence};
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, NativeTimes};
 use lab::progress::Progress;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use output::PaperFormat;
 use papers::page;
 use papers::paper::{FigureKind, Paper};

@@ -1,7 +1,7 @@
 //! A notebook for each paper: it names the paper and tables that the paper has. What it shows is
 //! that of a run, which `./wattseal test-python` repeats for fujdiak2015.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use papers::paper::Paper;
 use std::path::PathBuf;
 

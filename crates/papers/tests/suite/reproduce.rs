@@ -4,7 +4,7 @@
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, NativeTimes};
 use lab::progress::Progress;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use papers::paper::{FigureKind, Paper};
 use papers::reproduce::{PaperRow, Reproduction, run};
 

@@ -5,7 +5,7 @@
 //! PAPER_TEXTS=FOLDER cargo test -p wattseal-papers --test suite -- --ignored texts::
 //! ```
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use papers::paper::{Column, Line, Paper, Table};
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 use crate::harvest::scenario::SchemeName;
 use crate::scenario::text;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use serde::Deserialize;
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use energy::storage::Capacitor;
 use energy::sun::Panel;
 use lab::LabError;
 use lab::reference::curve::Curve;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use serde::Deserialize;
 use std::path::Path;
 use wire::node::{Config, Scheme};

@@ -1,17 +1,18 @@
 //! The link benchmark of Kalns and others (2016): measurements and commands between a meter and its
 //! collector, one after the other.
 
-use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord, native};
-use crate::node::Node;
+use super::{LinkCollector, LinkExperiment, LinkRecord, native};
 use crate::node::meter::MeterFirmware;
+use crate::node::{Call, CounterSnapshot, Node};
 use crate::station::collector::ProcessingDelay;
+use crate::supply::Voltages;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message, NativeTimes, SEED};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::sync::Arc;
@@ -210,7 +211,7 @@ impl Experiment {
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let mut meter = firmware.meter(&provision, rng.random())?;
-        meter.power_up(0, crate::node::Voltages { rail_v: 0.0, stored_v: 0.0 })?;
+        meter.power_up(0, Voltages { rail_v: 0.0, stored_v: 0.0 })?;
         meter.observe(&FUNCTIONS)?;
         let collector = LinkCollector {
             identity,

@@ -6,7 +6,7 @@ use crate::scenario::text;
 use crate::station::collector::{CollectorSettings, UpdateSettings};
 use crate::supply::PowerCuts;
 use lab::LabError;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use serde::Deserialize;
 use std::path::Path;
 use wire::meter::Suite;

@@ -19,7 +19,7 @@ use crate::supply::{Mains, PowerCuts};
 use crate::time::{SECOND_NS, nanoseconds, seconds};
 use lab::LabError;
 use lab::board::ChipModel;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
 use std::collections::BTreeMap;
 use std::sync::Arc;

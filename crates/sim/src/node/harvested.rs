@@ -1,8 +1,9 @@
 //! The node of `device/node` on a board's models: processor and CC2500, and what both draw.
 
 use super::emulated::{BoardFirmware, EmulatedBoard, radio_states};
-use super::{Advance, Draw, Node, SignerCounts, State, Voltages};
+use super::{Advance, Node, SignerCounts};
 use crate::radio::{Arrival, Emission, ReceiveMode};
+use crate::supply::{Draw, State, Voltages};
 use crate::time::SECOND_NS;
 use energy::radio::Radio;
 use lab::LabError;

@@ -1,8 +1,9 @@
 //! A meter's firmware built for the host, event by event: it computes in no time, and its EEPROM
 //! and its radio take theirs.
 
-use super::{Advance, Node, Voltages, Written};
+use super::{Advance, Node, Written};
 use crate::radio::{AirByte, Arrival, Emission, Framing, ReceiveMode};
+use crate::supply::Voltages;
 use ::meter::eeprom::{Eeprom, Torn};
 use ::meter::flash::Flash;
 use ::meter::{Call, Cause, Load, Meter, Packet, Reply, Status};

@@ -1,13 +1,13 @@
 //! The meter of `device/meter` on a board's models, with the sensors' signals at its converter.
 
 use super::emulated::{BoardFirmware, EmulatedBoard};
-use super::{Advance, Node, Voltages, Written};
-use crate::link::{Call, CallObserver, CounterSnapshot};
+use super::{Advance, Call, CallObserver, CounterSnapshot, Node, Written};
 use crate::radio::{Arrival, Emission, ReceiveMode};
+use crate::supply::Voltages;
 use ::meter::Status;
 use lab::LabError;
 use lab::board::{ChipModel, Quantity};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::chips::fm25::Fm25;
 use mcu::{Mcu, Signal, Stop};
 use std::f64::consts::SQRT_2;

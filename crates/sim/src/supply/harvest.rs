@@ -1,8 +1,8 @@
 //! A harvested node's supply over time: sun, circuit, and where each joule went.
 
 use super::circuit::Circuit;
+use super::{Draw, State, Voltages};
 use crate::energy_account::{EnergyAccount, Load};
-use crate::node::{Draw, State, Voltages};
 use crate::time::seconds;
 use energy::sun::Irradiance;
 use serde::Deserialize;

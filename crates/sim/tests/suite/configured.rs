@@ -1,6 +1,6 @@
 //! The node that configures itself, some days of winter under the sun of its scenario.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::configured::scenario::ConfiguredScenario;
 use sim::configured::simulation::{PolicyOutcome, run};
 use sim::simulation::Quiet;

@@ -3,7 +3,7 @@
 
 use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::link::LinkBenchmark;
 
 struct Silence;

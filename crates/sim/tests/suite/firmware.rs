@@ -1,6 +1,6 @@
 //! The node's real firmware, for some minutes.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use sim::harvest::outcome::{EventKind, Misses, Outcome};
 use sim::harvest::scenario::Scenario;
 use sim::harvest::setup::run_scenario;

@@ -1,6 +1,6 @@
 //! A short network with everything that can go wrong in it, and what its scenario may say.
 
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use sim::network::outcome::NetworkOutcome;

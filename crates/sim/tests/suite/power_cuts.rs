@@ -11,13 +11,14 @@ mod invariants;
 
 use invariants::memory::{self, BYTES};
 use invariants::{Count, Invariants};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use sim::link::{LinkCollector, LinkExperiment};
+use sim::node::Node;
 use sim::node::meter::MeterFirmware;
-use sim::node::{Node, Voltages};
 use sim::station::collector::ProcessingDelay;
+use sim::supply::Voltages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wire::meter::{Command, Delivery, Identity, Provision, QueuedCommand, Setup, Suite, Transmission};

@@ -1,6 +1,6 @@
 //! Rules that need only a file's lines and its name.
 
-use super::{Place, SETTINGS, Source, group};
+use super::{LONG_FILES, Place, SETTINGS, Source, group};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -54,7 +54,12 @@ fn place(rule: &'static str, source: &Source, line: usize, text: String) -> Plac
 fn check_length(source: &Source, places: &mut Vec<Place>) {
     let lines = source.text.lines().count();
     if lines > FILE_LINES_MAX && PROGRAMS.contains(&ending(&source.path)) {
-        places.push(place("files_over_600_lines", source, lines, format!("{lines} lines")));
+        let place = place("files_over_600_lines", source, lines, format!("{lines} lines"));
+        places.push(if SETTINGS.long_files.contains_key(&source.path) {
+            Place { rule: LONG_FILES, group: source.path.clone(), ..place }
+        } else {
+            place
+        });
     }
 }
 

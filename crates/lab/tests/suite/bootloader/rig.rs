@@ -2,7 +2,7 @@
 
 use super::part::{BootPart, Erasure, MSP430F5438A, STM32F407};
 use firmware::{Firmware, Slot, build_app, build_for_slot};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Access, AccessKind, Mcu, Observer, Stop, Until};
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -6,7 +6,7 @@ use super::secrets::WINDOW;
 use firmware::Firmware;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, VARIANTS};
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Access, AccessKind, CoreName, Observer, Step};
 use rand::SeedableRng;
 use rand::rngs::StdRng;

@@ -10,7 +10,7 @@ use lab::reference::curve::Curve;
 use lab::reference::drbg::Drbg;
 use lab::reference::sealing::x963_kdf;
 use lab::reference::symmetric::seal_case;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use mcu::{Mcu, MemoryKind, Stop, Until};
 use wire::meter::{Command, CommandResult, Suite};
 

@@ -1,6 +1,6 @@
 //! Data flow of each instruction.
 
-use super::decode::{Op, Opcode, is_wide};
+use super::opcode::{Op, Opcode, is_wide};
 use super::registers::{Avr, DATA};
 use crate::dataflow::{CoreDataflow, Dataflow, Locations, Propagation};
 use std::sync::Arc;

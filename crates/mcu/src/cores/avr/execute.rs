@@ -1,7 +1,7 @@
 //! The instructions.
 
-use super::decode::{Op, Opcode, Rest, target};
 use super::memory::{BailOut, InstructionStart};
+use super::opcode::{Op, Opcode, Rest, target};
 use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;

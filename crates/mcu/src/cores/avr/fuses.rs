@@ -1,12 +1,7 @@
 //! The memories that only a programmer writes: fuses, lock bits, signature.
 
-use super::registers::Avr;
 use crate::fuses::{FUSES, Fuses, LOCK, SIGNATURE, Signature, USER_SIGNATURES, in_order};
-use crate::machine::Machine;
-use crate::peripherals::microchip::{
-    system::{CALIBRATION, LOW_FUSE},
-    watchdog::WATCHDOG_ALWAYS_ON,
-};
+use crate::peripherals::microchip::system::CALIBRATION;
 use crate::{Fault, Part};
 
 /// The lock bits BLB12, BLB11, BLB02 and BLB01: programmed, which is 0, the first of each two keeps
@@ -47,7 +42,7 @@ const CRYSTAL_CYCLES: [u64; 8] = [258, 258, 1024, 1024, 1024, 16_384, 16_384, 16
 impl Programmed {
     /// By CKSEL and SUT in the low fuse byte.
     pub(super) fn start_up(&self) -> StartUp {
-        let low = self.fuses.first().copied().unwrap_or(0xFF);
+        let low = self.low().unwrap_or(0xFF);
         match low & 0x0F {
             // External clock, calibrated oscillator, 128 kHz oscillator.
             0 | 2 | 3 => StartUp::Cycles(6),
@@ -116,8 +111,13 @@ impl Programmed {
         }
     }
 
+    /// The low fuse byte: CKDIV8, CKSEL and SUT.
+    pub(super) fn low(&self) -> Option<u8> {
+        self.fuses.first().copied()
+    }
+
     /// Address of the first instruction after a reset, in bytes.
-    fn start(&self) -> u32 {
+    pub(super) fn start(&self) -> u32 {
         let field = self.layout.as_ref().and_then(|layout| layout.boot_reset);
         let programmed = field.is_some_and(|field| field.of(&self.fuses) == 0);
         self.boot_section().filter(|_| programmed).unwrap_or(0)
@@ -164,7 +164,7 @@ impl Programmed {
     /// Value that a load gets from fuses and lock bits at this value of Z (27.8.9).
     pub(super) fn fuse_at(&self, z: u16) -> Option<u8> {
         match z {
-            0 => self.fuses.first().copied(),
+            0 => self.low(),
             1 => Some(self.lock[0]),
             2 => self.fuses.get(2).copied(),
             3 => self.fuses.get(1).copied(),
@@ -181,27 +181,8 @@ impl Programmed {
         }
     }
 
-    fn watchdog_always_on(&self) -> bool {
+    pub(super) fn watchdog_always_on(&self) -> bool {
         let field = self.layout.as_ref().and_then(|layout| layout.watchdog_on);
         field.is_some_and(|field| field.of(&self.fuses) == 0)
-    }
-}
-
-impl<const WORDS: usize> Machine<Avr<WORDS>> {
-    /// Applies the fuses at a reset: oscillator and prescaler, watchdog, start of the program.
-    pub(super) fn apply_fuses(&mut self) -> Result<(), Fault> {
-        let programmed = &self.core.programmed;
-        let (low, always_on, start) =
-            (programmed.fuses.first().copied(), programmed.watchdog_always_on(), programmed.start());
-        if let Some(low) = low
-            && self.bus.claims(LOW_FUSE)
-        {
-            self.bus.write(LOW_FUSE, 1, low.into(), self.cycles, 0, None)?;
-        }
-        if self.bus.claims(WATCHDOG_ALWAYS_ON) {
-            self.bus.write(WATCHDOG_ALWAYS_ON, 1, always_on.into(), self.cycles, 0, None)?;
-        }
-        self.core.pc = start / 2;
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Data space and program memory as instructions see them.
 
-use super::decode::is_wide;
+use super::opcode::is_wide;
 use super::registers::Avr;
 use super::registers::{Flags, unmapped};
 use super::timing;

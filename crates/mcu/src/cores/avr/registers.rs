@@ -1,8 +1,9 @@
 //! Registers, flags, data space and program memory.
 
-use super::decode::{InstructionSet, Op, Opcode, TOGETHER, decode, is_wide, link};
+use super::decode::{InstructionSet, TOGETHER, decode, link};
 use super::fuses::Programmed;
-use super::sleep::SleepRegister;
+use super::opcode::{Op, Opcode, is_wide};
+use super::sleep_modes::SleepRegister;
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
 
@@ -236,7 +237,8 @@ pub(crate) struct Avr<const WORDS: usize> {
     /// Operations replaced by breakpoints, with their indices, in the order in which they were
     /// replaced.
     pub replaced: Vec<(usize, Op)>,
-    /// The number of the mode that it sleeps in, or last did, in [`super::sleep::SLEEP_MODES`].
+    /// The number of the mode that it sleeps in, or last did, in
+    /// [`super::sleep_modes::SLEEP_MODES`].
     pub sleep_mode: usize,
     pub sleeping: bool,
     /// The instruction just executed lets one more go first before any interrupt.

@@ -1,8 +1,8 @@
 //! The run of a program: the fast path and the slow one, breakpoints, interrupts.
 
-use super::decode::{Op, Opcode};
 use super::execute::Exit;
 use super::memory::{BailOut, InstructionStart};
+use super::opcode::{Op, Opcode};
 use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;

@@ -7,51 +7,16 @@
 
 use super::fuses::StartUp;
 use super::memory::{BailOut, InstructionStart};
+use super::opcode::Opcode;
 use super::registers::Avr;
+use super::sleep_modes::{ADC_NOISE_REDUCTION, EXTENDED_STANDBY, IDLE, POWER_DOWN, POWER_SAVE, SLEEP_MODES};
 use super::timing;
 use crate::machine::Machine;
 use crate::observe::dynamic;
 use crate::{Fault, Observer};
 
-use super::decode::Opcode;
-
-/// The sleep modes, by their names in target files.
-pub(super) const SLEEP_MODES: [&str; 6] =
-    ["idle", "adc-noise-reduction", "power-down", "power-save", "standby", "extended-standby"];
-/// Indices in [`SLEEP_MODES`].
-const IDLE: usize = 0;
-const ADC_NOISE_REDUCTION: usize = 1;
-const POWER_DOWN: usize = 2;
-const POWER_SAVE: usize = 3;
-const EXTENDED_STANDBY: usize = 5;
-/// The settings with the mode bits of all but idle.
-pub(super) const MODE_SETTINGS: [&str; 5] =
-    ["sleep_adc", "sleep_power_down", "sleep_power_save", "sleep_standby", "sleep_extended_standby"];
-
 /// From standby "the device wakes up in six clock cycles" (10.7).
 const STANDBY_CYCLES: u64 = 6;
-
-/// The register that decides what `SLEEP` does (SMCR, MCUCR).
-#[derive(Clone, Copy)]
-pub struct SleepRegister {
-    pub address: u32,
-    /// The bit SE.
-    pub enable: u32,
-    /// The bits SM2..SM0; all clear means idle.
-    pub mode: u32,
-    /// Those bits for the modes of [`MODE_SETTINGS`] that the part has.
-    pub modes: [Option<u32>; 5],
-}
-
-impl SleepRegister {
-    /// The place in [`SLEEP_MODES`] of what is set.
-    fn mode_of(&self, setting: u32) -> Option<usize> {
-        match setting & self.mode {
-            0 => Some(IDLE),
-            bits => Some(1 + self.modes.iter().position(|mode| *mode == Some(bits))?),
-        }
-    }
-}
 
 impl<const WORDS: usize> Machine<Avr<WORDS>> {
     /// `SLEEP`.

@@ -4,7 +4,7 @@
 //! parts with internal SRAM. A program counter of 22 bits (parts with more than 64 k words) takes
 //! calls, returns and interrupts a cycle longer.
 
-use super::decode::{Opcode, is_wide};
+use super::opcode::{Opcode, is_wide};
 
 /// Arithmetic, logic, moves between registers, `IN`, `OUT`, `NOP`, `SLEEP`, `WDR`.
 const SIMPLE: u64 = 1;

@@ -1,10 +1,10 @@
 //! Data accesses that go elsewhere than to the first RAM and the first flash.
 
-use super::registers::CortexM;
+use super::core_state::CortexM;
+use super::fault_status::Trap;
+use super::mpu::Wanted;
 use super::system::debug::STIMULUS;
-use super::system::mpu::Wanted;
 use super::timing::Timing;
-use super::traps::Trap;
 use crate::machine::{Core, Machine};
 use crate::observe::dynamic;
 use crate::{BridgeClock, BusAccess, ClockUpdate, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};

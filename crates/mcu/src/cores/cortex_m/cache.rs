@@ -3,6 +3,43 @@
 //! They are the flash accelerator of the STM32F7 and the caches of its Cortex-M7. A set knows only
 //! which lines are there; the bytes are always the memory's own.
 
+/// Action of the program on the caches through the system control space (Cortex-M7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheControl {
+    /// CCR was written: the instruction and data cache enable bits.
+    Enable {
+        /// CCR.IC.
+        instruction: bool,
+        /// CCR.DC.
+        data: bool,
+    },
+    /// ICIALLU: all of the instruction cache is invalid.
+    InvalidateInstruction,
+    /// ICIMVAU: the line with this address is invalid in the instruction cache.
+    InvalidateInstructionLine(u32),
+    /// DCIMVAC, DCCMVAC, DCCIMVAC, DCCMVAU by address.
+    DataLine {
+        /// An address in the line.
+        address: u32,
+        /// Written back where dirty.
+        clean: bool,
+        /// Invalid afterwards.
+        invalidate: bool,
+    },
+    /// DCISW, DCCSW, DCCISW by set and way.
+    DataSetWay {
+        /// The register's value (ARM DDI 0403, B3.2.x: way from bit 31 down, set from the line size
+        /// up).
+        value: u32,
+        /// Written back where dirty.
+        clean: bool,
+        /// Invalid afterwards.
+        invalidate: bool,
+    },
+    /// BPIALL: branch predictions forgotten.
+    InvalidateBranches,
+}
+
 /// A cache of `sets` times `ways` lines. The least recently used line of a set is replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {

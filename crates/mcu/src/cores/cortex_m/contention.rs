@@ -8,8 +8,8 @@
 //! out.
 
 use super::code::decode_at;
+use super::core_state::CortexM;
 use super::op::{Op, Opcode};
-use super::registers::CortexM;
 use super::timing::Timing;
 use crate::machine::Machine;
 use crate::{BusAccess, Contention, CoreName, MemoryKind};

@@ -3,10 +3,11 @@
 mod float;
 
 use super::code;
+use super::core_state::CortexM;
 use super::decode::{self, Architecture};
 use super::memory::Memory;
 use super::op::{Op, Opcode};
-use super::registers::{CortexM, FIRST_FLOAT};
+use super::registers::FIRST_FLOAT;
 use super::timing::Timing;
 use crate::dataflow::{Alias, CoreDataflow, Dataflow, Locations, Propagation};
 

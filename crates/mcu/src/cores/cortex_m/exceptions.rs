@@ -1,14 +1,15 @@
 //! Taking exceptions, returning from them, sleeping, stopping: what happens between instructions.
 
 use super::code::Region;
+use super::core_state::CortexM;
 use super::decode::Architecture;
+use super::fault_status::Trap;
+use super::float::stacking::{FPCA, FRAME};
 use super::fpu::registers::Unit;
-use super::fpu::stacking::{FPCA, FRAME};
-use super::registers::CortexM;
-use super::registers::Sleep;
-use super::system::mpu::Wanted;
+use super::mpu::Wanted;
+use super::nvic::NMI;
+use super::registers::{Sleep, State};
 use super::timing::{Exception, Timing};
-use super::traps::Trap;
 use crate::machine::{Core as _, Machine};
 use crate::observe::dynamic;
 use crate::{Fault, Flow, Observer};
@@ -191,7 +192,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 "exception return that does not fit the exceptions under way",
             ));
         }
-        if exception != super::nvic::NMI {
+        if exception != NMI {
             self.core.state.faultmask = false;
         }
         // The handler's own writes are seen: a line that was let go does not come back.
@@ -297,7 +298,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     }
 }
 
-impl super::registers::State {
+impl State {
     /// MRS.
     pub(super) fn read_special(&self, register: u32) -> u32 {
         let process = self.control & 2 != 0;

@@ -2,12 +2,13 @@
 
 use super::arithmetic::{add_with_carry, shift, shift_c, shift_register};
 use super::code::Region;
+use super::core_state::CortexM;
+use super::fault_status::Trap;
 use super::nvic;
 use super::op::{Op, Opcode};
-use super::registers::{CortexM, Sleep};
+use super::registers::Sleep;
 use super::semihosting;
 use super::timing::{Retired, Timing};
-use super::traps::Trap;
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 

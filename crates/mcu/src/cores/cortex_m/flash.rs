@@ -8,25 +8,11 @@
 //! depend on the clock that runs: the internal oscillator after reset, the machine's clock once the
 //! program has switched to a crystal or the PLL.
 
+use super::flash_interface::Interface;
 use super::rcc::Rcc;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Fault, MemoryKind, Part, ResetCause};
 use std::ops::Range;
-
-/// The flash interfaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interface {
-    /// STM32F0: prefetch buffer.
-    F0,
-    /// STM32F1: prefetch buffer.
-    F1,
-    /// STM32F4: prefetch, instruction and data lines (ART).
-    F4,
-    /// STM32F7: prefetch and ART on the ITCM view.
-    F7,
-    /// STM32L4+: as the F4's.
-    L4,
-}
 
 /// FLASH_ACR, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +63,7 @@ impl FlashRegisters {
     /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal
     /// oscillator.
     pub fn new(part: &Part, clock_hz: u64) -> Result<FlashRegisters, String> {
-        let flash = part.flash.as_ref().ok_or_else(|| format!("{}: no [flash] table", part.name))?;
-        let interface = match flash.interface.as_str() {
-            "stm32f0" => Interface::F0,
-            "stm32f1" => Interface::F1,
-            "stm32f4" => Interface::F4,
-            "stm32f7" => Interface::F7,
-            "stm32l4" => Interface::L4,
-            other => return Err(format!("{}: no model of flash interface {other}", part.name)),
-        };
+        let interface = Interface::of(part)?;
         part.check_clock(clock_hz)?;
         let tightly_coupled = part.memories.iter().any(|memory| memory.kind == MemoryKind::Tcm);
         let rcc = Rcc::new(interface, &part.name, tightly_coupled);

@@ -1,6 +1,7 @@
 //! Flash and RAM at their addresses.
 
 use crate::{MemoryKind, Part};
+use std::ops::Range;
 
 /// One appearance of a memory in the address space: a memory and each of its aliases has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,14 @@ impl View {
 /// The first view of RAM, or of flash.
 fn first_view(views: &[View], writable: bool) -> Option<View> {
     views.iter().copied().find(|view| view.writable == writable)
+}
+
+/// A bank of the flash that is being written: where it lies among the memory's bytes, and the cycle
+/// at which it is done.
+#[derive(Clone)]
+pub(super) struct Occupied {
+    pub offsets: Range<usize>,
+    pub until: u64,
 }
 
 /// All memories of a part.

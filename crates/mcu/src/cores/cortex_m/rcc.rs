@@ -9,7 +9,7 @@ mod gates;
 mod layout;
 
 use self::layout::{BLOCK, Series};
-use super::flash::Interface;
+use super::flash_interface::Interface;
 use crate::{GateRegister, ResetCause};
 
 /// Words up to the last register of the five, RCC_DLYCFGR (0xa4) of the STM32L4+.

@@ -7,17 +7,11 @@
 //! Instructions that the part would still have in its prefetch buffer or its caches, and data in
 //! its data cache, wait here, too.
 
-use super::registers::CortexM;
+use super::core_state::CortexM;
+use super::memory::Occupied;
 use super::timing::Timing;
 use crate::machine::{BusyBank, Machine};
 use std::ops::Range;
-
-/// The bank: where it lies among the memory's bytes, and the cycle at which it is done.
-#[derive(Clone)]
-pub(super) struct Occupied {
-    offsets: Range<usize>,
-    until: u64,
-}
 
 impl<T: Timing> Machine<CortexM<T>> {
     /// The bank at these addresses is at work up to a cycle.

@@ -5,7 +5,7 @@
 //! The console is told to the observer; it has no input. There are no files and no commands. Time
 //! is the machine's own. A request takes no cycles beyond its breakpoint.
 
-use super::registers::CortexM;
+use super::core_state::CortexM;
 use super::timing::Timing;
 use crate::machine::Machine;
 use crate::{Fault, Mcu as _, Observer};

@@ -9,10 +9,9 @@
 //! write-back with write allocation, the rest uncached; regions of the MPU have their own. How long
 //! AXI and its bridge take is not published; six cycles stand for it.
 
-use super::cache::Cache;
+use super::cache::{Cache, CacheControl};
 use super::flash::{Changed, Settings};
-use super::system::mpu::{Caching, Mpu};
-use super::timing::CacheControl;
+use super::mpu::{Caching, Mpu};
 use crate::{MemoryKind, Part};
 use std::ops::Range;
 

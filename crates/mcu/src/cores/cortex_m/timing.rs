@@ -9,8 +9,9 @@ pub mod m0plus;
 pub mod m3;
 pub mod m7;
 
+use super::cache::CacheControl;
+use super::mpu::Mpu;
 use super::op::Op;
-use super::system::mpu::Mpu;
 use crate::{Fault, FlashSettings, GateRegister, Part, ResetCause};
 use std::ops::Range;
 
@@ -91,43 +92,6 @@ pub enum Exception {
 /// Words of the floating-point state in a frame, one a cycle (ARM AN298, "Cortex-M4(F) lazy
 /// stacking and context switching": an interrupt's latency is 12 cycles, with the state 29).
 pub const FLOAT_STATE: u32 = 17;
-
-/// Action of the program on the caches through the system control space (Cortex-M7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheControl {
-    /// CCR was written: the instruction and data cache enable bits.
-    Enable {
-        /// CCR.IC.
-        instruction: bool,
-        /// CCR.DC.
-        data: bool,
-    },
-    /// ICIALLU: all of the instruction cache is invalid.
-    InvalidateInstruction,
-    /// ICIMVAU: the line with this address is invalid in the instruction cache.
-    InvalidateInstructionLine(u32),
-    /// DCIMVAC, DCCMVAC, DCCIMVAC, DCCMVAU by address.
-    DataLine {
-        /// An address in the line.
-        address: u32,
-        /// Written back where dirty.
-        clean: bool,
-        /// Invalid afterwards.
-        invalidate: bool,
-    },
-    /// DCISW, DCCSW, DCCISW by set and way.
-    DataSetWay {
-        /// The register's value (ARM DDI 0403, B3.2.x: way from bit 31 down, set from the line size
-        /// up).
-        value: u32,
-        /// Written back where dirty.
-        clean: bool,
-        /// Invalid afterwards.
-        invalidate: bool,
-    },
-    /// BPIALL: branch predictions forgotten.
-    InvalidateBranches,
-}
 
 /// Data that a timing model keeps beside each decoded instruction.
 ///

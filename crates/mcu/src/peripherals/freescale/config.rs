@@ -67,12 +67,11 @@ impl Peripheral for Config {
         }
         self.value = value as u8;
         if self.value & COPD == 0 {
-            return Err(Fault::Peripheral {
-                pc: context.pc,
+            return context.refuse(
+                &self.name,
                 address,
-                device: self.name.clone(),
-                what: "the COP stays on for good without COPD, and serving it is not modelled".into(),
-            });
+                "the COP stays on for good without COPD, and serving it is not modelled",
+            );
         }
         Ok(())
     }

@@ -39,12 +39,7 @@ impl Port {
     }
 
     fn fault(&self, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral {
-            pc: context.pc,
-            address: self.address,
-            device: self.name.clone(),
-            what: what.into(),
-        }
+        context.fault(&self.name, self.address, what)
     }
 }
 

@@ -195,10 +195,6 @@ impl Adc {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The register at an address.
     fn register(&self, address: u32) -> u32 {
         let other = self.others.iter().position(|at| *at == address);
@@ -422,7 +418,7 @@ impl Peripheral for Adc {
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         if let Some(what) = &self.failure {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let result = if self.channel & ADLAR == 0 { self.result } else { self.result << 6 };
         let value = match self.register(address) {
@@ -453,9 +449,9 @@ impl Peripheral for Adc {
         self.advance(context);
         let (subscribed, source) = (self.listens(), self.control_b & ADTS);
         let done = self.write_register(self.register(address), value as u8, context.now + 1);
-        done.map_err(|what| self.fault(address, context, what))?;
+        done.map_err(|what| context.fault(&self.name, address, what))?;
         if let Some(what) = &self.failure {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         // "Switching from a trigger source that is cleared to a trigger source that is set will
         // generate a positive edge on the trigger signal" (24.9.4).

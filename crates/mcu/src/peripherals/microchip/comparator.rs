@@ -6,7 +6,7 @@
 //! left out. With ACIC its output stands in for the pin of timer 1's capture. The converter's
 //! multiplexer at its input (ACME) is a fault of the converter.
 
-use super::super::avr_port;
+use super::avr_port;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// ACSR.
@@ -126,8 +126,8 @@ impl Peripheral for Comparator {
     ) -> Result<(), Fault> {
         let value = value as u8;
         if value & ACIC != 0 && !self.captures {
-            let what = "this part's timers have no capture by the comparator (ACIC)".into();
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            let what = "this part's timers have no capture by the comparator (ACIC)";
+            return context.refuse(&self.name, address, what);
         }
         if value & ACI != 0 {
             self.flag = false;

@@ -88,10 +88,6 @@ impl Eeprom {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn finish(&mut self, now: u64) {
         if let Some((cell, value, end)) = self.writing
             && now >= end
@@ -113,7 +109,7 @@ impl Eeprom {
     fn command(&mut self, address: u32, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         let cell = usize::from(self.address);
         if value & (EEPE | EERE) != 0 && cell >= self.cells.len() {
-            return Err(self.fault(address, context, "EEAR is beyond the end of the EEPROM"));
+            return context.refuse(&self.name, address, "EEAR is beyond the end of the EEPROM");
         }
         // "While EEPE is set, any write to EEPMn will be ignored."
         let modes = if self.split_us.is_some() { EEPM } else { 0 };
@@ -125,7 +121,7 @@ impl Eeprom {
                 0 => (true, self.data, 0xFF),
                 ERASE => (false, 0xFF, 0xFF),
                 PROGRAM => (false, held & self.data, held),
-                _ => return Err(self.fault(address, context, "this mode (EEPM) is reserved")),
+                _ => return context.refuse(&self.name, address, "this mode (EEPM) is reserved"),
             };
             let us = self.split_us.filter(|_| !whole).unwrap_or(self.write_us);
             let end = context.now + (us * self.clock_hz).div_ceil(1_000_000);
@@ -138,7 +134,7 @@ impl Eeprom {
         }
         if value & EERE != 0 {
             if self.writing.is_some() {
-                return Err(self.fault(address, context, "a read while a write is under way"));
+                return context.refuse(&self.name, address, "a read while a write is under way");
             }
             self.data = self.cells[cell];
             *context.stall += HALT_AFTER_READ;
@@ -186,7 +182,7 @@ impl Peripheral for Eeprom {
             if offset > 1 && context.events.tolerate("EEAR was written during a write of the EEPROM") {
                 return Ok(());
             }
-            return Err(self.fault(address, context, "EEAR and EEDR must not change during a write"));
+            return context.refuse(&self.name, address, "EEAR and EEDR must not change during a write");
         }
         match offset {
             0 => self.command(address, value, context)?,

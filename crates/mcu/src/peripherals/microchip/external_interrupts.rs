@@ -9,7 +9,7 @@
 //! clock that edges are found with, but for those that are found without, so going to sleep in it
 //! with such an edge enabled is refused.
 
-use super::super::avr_port;
+use super::avr_port;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1
@@ -254,8 +254,7 @@ impl Peripheral for External {
         let register = self.register(address);
         let value = value as u8;
         if value & !self.bits[register] != 0 {
-            let what = "this bit is reserved".into();
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            return context.refuse(&self.name, address, "this bit is reserved");
         }
         if matches!(register, EIFR | PCIFR) {
             self.registers[register] &= !value;

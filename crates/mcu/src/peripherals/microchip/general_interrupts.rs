@@ -6,7 +6,7 @@
 //! the few cycles of synchronisation are left out. MCUCR also has the bits of sleep, which the core
 //! reads. Not modelled, and faults: PUD.
 
-use super::super::avr_port;
+use super::avr_port;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
 /// GIMSK and GIFR: INT0 and INTF0, PCIE and PCIF.
@@ -167,8 +167,8 @@ impl Peripheral for GeneralInterrupts {
             self.flags &= !value;
         } else if address == self.mcucr_address {
             if value & PUD != 0 {
-                let what = "PUD: pull-ups that are switched off are not modelled".into();
-                return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+                let what = "PUD: pull-ups that are switched off are not modelled";
+                return context.refuse(&self.name, address, what);
             }
             self.control = value;
         } else if address == self.pcmsk_address {

@@ -91,12 +91,7 @@ impl Peripheral for Gpio {
         } else if self.toggle {
             self.drive(self.ddr, self.port ^ value, context);
         } else if !context.events.tolerate("a write to the input register of a port, which is read-only") {
-            return Err(Fault::Peripheral {
-                pc: context.pc,
-                address,
-                device: self.name.clone(),
-                what: "a write to the read-only input register".into(),
-            });
+            return context.refuse(&self.name, address, "a write to the read-only input register");
         }
         Ok(())
     }

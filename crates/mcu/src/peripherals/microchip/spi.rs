@@ -7,7 +7,7 @@
 //! would make a master silent: MOSI or SCK that are inputs, a select pin that is a low input (which
 //! would make it a slave, 19.3.2).
 
-use super::super::avr_port;
+use super::avr_port;
 use crate::{Board, ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, SpiClock};
 
 /// SPCR.
@@ -79,10 +79,6 @@ impl Spi {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Core clocks of one of SCK: table 19-5.
     fn divider(&self) -> u64 {
         let divider = [4, 16, 64, 128][usize::from(self.control & 3)];
@@ -132,7 +128,7 @@ impl Peripheral for Spi {
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if let Some(what) = &self.refused {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let value = match address - self.base {
             0 => self.control,
@@ -157,13 +153,13 @@ impl Peripheral for Spi {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         if let Some(what) = &self.refused {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let value = value as u8;
         match address - self.base {
             0 => {
                 if self.transfer.is_some() && (self.control ^ value) & !SPIE != 0 {
-                    return Err(self.fault(address, context, "SPCR is changed while a byte is under way"));
+                    return context.refuse(&self.name, address, "SPCR is changed while a byte is under way");
                 }
                 self.control = value;
             }
@@ -173,7 +169,7 @@ impl Peripheral for Spi {
                 if self.transfer.is_some() {
                     self.flags |= WCOL;
                 } else if let Some(what) = self.obstacle(context.board) {
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 } else {
                     self.send(value, context.now);
                 }

@@ -170,10 +170,6 @@ impl System {
         self.window_end = 0;
         Ok(())
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
 }
 
 impl Peripheral for System {
@@ -187,7 +183,7 @@ impl Peripheral for System {
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         match self.registers.get(&address) {
             Some(register) => Ok(register.value.into()),
-            None => Err(self.fault(address, context, "no such register".into())),
+            None => context.refuse(&self.name, address, "no such register"),
         }
     }
 
@@ -204,11 +200,11 @@ impl Peripheral for System {
             return Ok(());
         }
         let Some(register) = self.registers.get_mut(&address) else {
-            return Err(self.fault(address, context, "no such register".into()));
+            return context.refuse(&self.name, address, "no such register");
         };
         let name = register.name;
         if value & register.refused != 0 {
-            return Err(self.fault(address, context, format!("{name} = {value:#04x} is not modelled")));
+            return context.refuse(&self.name, address, format!("{name} = {value:#04x} is not modelled"));
         }
         let value = value & register.modelled;
         match register.role {
@@ -225,17 +221,17 @@ impl Peripheral for System {
             Role::ClockPrescaler if self.oscillator_hz.is_some() => {
                 return self
                     .write_prescaler(address, value, context.now, context.events)
-                    .map_err(|what| self.fault(address, context, what.into()));
+                    .map_err(|what| context.fault(&self.name, address, what));
             }
             // CLKPCE, and then the division by one that the part already runs at.
             Role::ClockPrescaler => register.value = 0,
             Role::Calibration if value == register.value => {}
             Role::Calibration => {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
-                    "OSCCAL: a new calibration would change the clock".into(),
-                ));
+                    "OSCCAL: a new calibration would change the clock",
+                );
             }
         }
         Ok(())

@@ -50,10 +50,6 @@ impl Timer4 {
         timer.reset();
         Ok(timer)
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Timer4 {
@@ -78,7 +74,7 @@ impl Peripheral for Timer4 {
         let offset = address.wrapping_sub(self.base);
         match self.registers.get(offset as usize) {
             Some(value) if offset != TCNT4 => Ok((*value).into()),
-            _ => Err(self.fault(address, context, "its count and its flags are not modelled")),
+            _ => context.refuse(&self.name, address, "its count and its flags are not modelled"),
         }
     }
 
@@ -91,7 +87,7 @@ impl Peripheral for Timer4 {
     ) -> Result<(), Fault> {
         let value = value as u8;
         if address == self.mask_address && value != 0 {
-            return Err(self.fault(address, context, "its interrupts are not modelled"));
+            return context.refuse(&self.name, address, "its interrupts are not modelled");
         }
         let offset = address.wrapping_sub(self.base);
         let outputs = match offset {
@@ -100,7 +96,7 @@ impl Peripheral for Timer4 {
             _ => 0,
         };
         if value & outputs != 0 {
-            return Err(self.fault(address, context, "compare outputs (COM) are not modelled"));
+            return context.refuse(&self.name, address, "compare outputs (COM) are not modelled");
         }
         // TIMSK4 stays zero, TIFR4 cannot be read.
         if let Some(register) = self.registers.get_mut(offset as usize) {

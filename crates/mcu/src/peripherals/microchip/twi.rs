@@ -98,10 +98,6 @@ impl Twi {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Cycles of a bit: 22.5.2.
     fn bit_cycles(&self) -> u64 {
         16 + (u64::from(self.bit_rate) << (1 + 2 * self.prescaler))
@@ -234,7 +230,7 @@ impl Peripheral for Twi {
         let value = value as u8;
         match address - self.base {
             0 | 1 if self.action.is_some() => {
-                return Err(self.fault(address, context, "the bit rate is changed while the bus is busy"));
+                return context.refuse(&self.name, address, "the bit rate is changed while the bus is busy");
             }
             0 => self.bit_rate = value,
             1 => self.prescaler = value & TWPS,
@@ -246,7 +242,7 @@ impl Peripheral for Twi {
             }
             4 => {
                 if let Err(what) = self.control(value, context) {
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
             }
             _ => self.own_mask = value & 0xFE,

@@ -87,10 +87,6 @@ impl Usart {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Cycles of one frame: DS40002061, 20.3.1 (a bit is 16 or 8 times UBRR + 1) and 20.4 (start,
     /// data, parity and stop bits).
     fn frame(&self) -> u64 {
@@ -153,18 +149,22 @@ impl Usart {
         match register {
             0 => {
                 if self.control & TXEN == 0 {
-                    return Err(self.fault(address, context, "a byte written with the transmitter off"));
+                    return context.refuse(&self.name, address, "a byte written with the transmitter off");
                 }
                 if self.sending.is_none() {
                     self.sending = Some((value, context.now + self.frame()));
                 } else if self.waiting.is_none() {
                     self.waiting = Some(value);
                 } else {
-                    return Err(self.fault(address, context, "a byte written before UDRE: it would be lost"));
+                    return context.refuse(
+                        &self.name,
+                        address,
+                        "a byte written before UDRE: it would be lost",
+                    );
                 }
             }
             1 if value & MPCM != 0 => {
-                return Err(self.fault(address, context, "multi-processor mode is not modelled"));
+                return context.refuse(&self.name, address, "multi-processor mode is not modelled");
             }
             1 => {
                 if value & TXC != 0 {
@@ -173,7 +173,7 @@ impl Usart {
                 self.flags = self.flags & !U2X | value & U2X;
             }
             2 if value & UCSZ2 != 0 => {
-                return Err(self.fault(address, context, "nine data bits are not modelled"));
+                return context.refuse(&self.name, address, "nine data bits are not modelled");
             }
             2 => {
                 self.control = value;
@@ -182,15 +182,15 @@ impl Usart {
                 }
             }
             3 if value & UMSEL_UCPOL != 0 => {
-                return Err(self.fault(address, context, "synchronous modes are not modelled"));
+                return context.refuse(&self.name, address, "synchronous modes are not modelled");
             }
             3 => self.format = value,
             4 => self.rate = self.rate & 0x0F00 | u16::from(value),
             5 if value > 0x0F => {
-                return Err(self.fault(address, context, "UBRR has twelve bits"));
+                return context.refuse(&self.name, address, "UBRR has twelve bits");
             }
             6 if value != 0 => {
-                return Err(self.fault(address, context, "flow control by RTS and CTS is not modelled"));
+                return context.refuse(&self.name, address, "flow control by RTS and CTS is not modelled");
             }
             6 => {}
             _ => self.rate = self.rate & 0x00FF | u16::from(value) << 8,

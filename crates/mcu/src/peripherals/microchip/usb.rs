@@ -107,10 +107,6 @@ impl Usb {
         Ok(usb)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn kept(&self, offset: u32) -> Option<u8> {
         KEPT.iter().position(|(register, ..)| *register == offset).map(|index| self.kept[index])
     }
@@ -184,7 +180,9 @@ impl Peripheral for Usb {
             UESTA0X if self.endpoint()[2] & ALLOC != 0 => CFGOK.into(),
             USBSTA | USBINT | UDINT | UDFNUML..=UDMFN | UESTA0X | UESTA1X | UEINT => 0,
             _ if !enabled => 0,
-            _ => return Err(self.fault(address, context, "transfers through an endpoint are not modelled")),
+            _ => {
+                return context.refuse(&self.name, address, "transfers through an endpoint are not modelled");
+            }
         })
     }
 
@@ -203,11 +201,11 @@ impl Peripheral for Usb {
         }
         if address == self.pllfrq {
             if value & PLLTM != 0 {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "the PLL as timer 4's clock (PLLTM) is not modelled",
-                ));
+                );
             }
             self.frequency = value;
             return Ok(());
@@ -224,7 +222,7 @@ impl Peripheral for Usb {
         match offset {
             // Flags are cleared by writing zeros, and none is set; the others are read-only.
             USBSTA | USBINT | UDINT | UDFNUML..=UDMFN | UEINTX | UESTA0X | UESTA1X | UEINT => Ok(()),
-            _ => Err(self.fault(address, context, "transfers through an endpoint are not modelled")),
+            _ => context.refuse(&self.name, address, "transfers through an endpoint are not modelled"),
         }
     }
 

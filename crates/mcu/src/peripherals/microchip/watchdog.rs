@@ -81,10 +81,6 @@ impl Watchdog {
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Cycles of the core clock until the time runs out: 2048 periods of the oscillator, doubled by
     /// each step of the prescaler (table 11-2 of DS40002061).
     fn period(&self) -> u64 {
@@ -94,6 +90,71 @@ impl Watchdog {
     fn restart(&mut self, now: u64) {
         let runs = self.control & WDIE != 0 || self.is_running();
         self.deadline = runs.then(|| now + self.period());
+    }
+
+    /// The fuse WDTON.
+    fn write_always_on(&mut self, on: bool, context: &Context<'_, '_>) -> Result<(), Fault> {
+        self.always_on = on;
+        if on && self.cause_address.is_none() {
+            let what = "WDTON: a watchdog that resets the part is not modelled";
+            return context.refuse(&self.name, WATCHDOG_ALWAYS_ON, what);
+        }
+        if on {
+            self.control |= WDE;
+            self.restart(context.now);
+        }
+        Ok(())
+    }
+
+    /// WDTCSR or WDTCR.
+    fn write_control(&mut self, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        let open = self.control & WDCE != 0 && context.now <= self.window_end;
+        // "WDE is always set when WDRF is set."
+        let held = self.control & WDE != 0 && !open || self.causes & WDRF != 0;
+        let enable = if held { WDE } else { value & WDE };
+        if enable != 0 && self.cause_address.is_none() && value & WDCE == 0 {
+            return context.refuse(&self.name, self.base, "a watchdog that resets the part is not modelled");
+        }
+        if value & WDCE != 0 && value & WDE != 0 {
+            self.control |= WDCE | WDE;
+            self.window_end = context.now + WINDOW;
+            if self.deadline.is_none() {
+                self.restart(context.now);
+            }
+            return Ok(());
+        }
+        // Outside of the timed sequence the prescaler and a WDE that is set stay; all other bits
+        // are written (11.9.2).
+        let prescaler = if open { value & WDP } else { self.control & WDP };
+        let in_vain = value & WDP != 0 && value & WDP != prescaler;
+        if in_vain
+            && !context.events.tolerate("the watchdog's prescaler was written outside of four cycles of WDCE")
+        {
+            let what = "the prescaler changes only within four cycles of WDCE";
+            return context.refuse(&self.name, self.base, what);
+        }
+        if step(prescaler) > LAST_STEP {
+            return context.refuse(&self.name, self.base, "this setting of the prescaler is reserved");
+        }
+        if value & WDIE != 0 && self.irq.is_none() {
+            return context.refuse(&self.name, self.base, "this part's watchdog has no interrupt");
+        }
+        let flag = self.control & WDIF & !value;
+        let counts_on = self.deadline.is_some() && self.control & WDP == prescaler;
+        self.control = flag | value & WDIE | enable | prescaler;
+        if let Some(irq) = self.irq {
+            if self.control & WDIE != 0 && flag != 0 {
+                context.request(irq);
+            } else {
+                context.withdraw(irq);
+            }
+        }
+        // A counter that runs is not cleared by the write.
+        let runs = self.control & WDIE != 0 || self.is_running();
+        if !(counts_on && runs) {
+            self.restart(context.now);
+        }
+        Ok(())
     }
 }
 
@@ -124,84 +185,22 @@ impl Peripheral for Watchdog {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        if address == WATCHDOG_RESET {
-            self.restart(context.now);
-            return Ok(());
-        }
-        if address == WATCHDOG_ALWAYS_ON {
-            self.always_on = value & 1 == 1;
-            if self.always_on && self.cause_address.is_none() {
-                return Err(self.fault(
-                    address,
-                    context,
-                    "WDTON: a watchdog that resets the part is not modelled",
-                ));
-            }
-            if self.always_on {
-                self.control |= WDE;
+        match address {
+            WATCHDOG_RESET => {
                 self.restart(context.now);
+                Ok(())
             }
-            return Ok(());
-        }
-        let value = if self.always_on { value as u8 & !WDIE | WDE } else { value as u8 };
-        if Some(address) == self.cause_address {
-            // Flags are reset by writing zeros.
-            self.causes &= value;
-            return Ok(());
-        }
-        let open = self.control & WDCE != 0 && context.now <= self.window_end;
-        // "WDE is always set when WDRF is set."
-        let held = self.control & WDE != 0 && !open || self.causes & WDRF != 0;
-        let enable = if held { WDE } else { value & WDE };
-        if enable != 0 && self.cause_address.is_none() && value & WDCE == 0 {
-            return Err(self.fault(address, context, "a watchdog that resets the part is not modelled"));
-        }
-        if value & WDCE != 0 && value & WDE != 0 {
-            self.control |= WDCE | WDE;
-            self.window_end = context.now + WINDOW;
-            if self.deadline.is_none() {
-                self.restart(context.now);
-            }
-            return Ok(());
-        }
-        // Outside of the timed sequence the prescaler and a WDE that is set stay; all other bits
-        // are written (11.9.2).
-        let prescaler = if open { value & WDP } else { self.control & WDP };
-        let in_vain = value & WDP != 0 && value & WDP != prescaler;
-        if in_vain
-            && !context.events.tolerate("the watchdog's prescaler was written outside of four cycles of WDCE")
-        {
-            return Err(self.fault(
-                address,
-                context,
-                "the prescaler changes only within four cycles of WDCE",
-            ));
-        }
-        if step(prescaler) > LAST_STEP {
-            return Err(self.fault(address, context, "this setting of the prescaler is reserved"));
-        }
-        if value & WDIE != 0 && self.irq.is_none() {
-            return Err(self.fault(address, context, "this part's watchdog has no interrupt"));
-        }
-        let mut flag = self.control & WDIF;
-        if value & WDIF != 0 {
-            flag = 0;
-        }
-        let counts_on = self.deadline.is_some() && self.control & WDP == prescaler;
-        self.control = flag | value & WDIE | enable | prescaler;
-        if let Some(irq) = self.irq {
-            if self.control & WDIE != 0 && flag != 0 {
-                context.request(irq);
-            } else {
-                context.withdraw(irq);
+            WATCHDOG_ALWAYS_ON => self.write_always_on(value & 1 == 1, context),
+            _ => {
+                let value = if self.always_on { value as u8 & !WDIE | WDE } else { value as u8 };
+                if Some(address) != self.cause_address {
+                    return self.write_control(value, context);
+                }
+                // Flags are reset by writing zeros.
+                self.causes &= value;
+                Ok(())
             }
         }
-        // A counter that runs is not cleared by the write.
-        let runs = self.control & WDIE != 0 || self.is_running();
-        if !(counts_on && runs) {
-            self.restart(context.now);
-        }
-        Ok(())
     }
 
     fn due(&self) -> Option<u64> {

@@ -1,7 +1,8 @@
-//! The registers that all peripherals of the nRF52 have: a block of 4 kB with tasks, events and the
-//! interrupt that events request. PS, "Peripheral interface".
+//! A peripheral of the nRF52 as far as all are alike: a block of 4 kB with tasks, events, the
+//! interrupt that events request, and registers that keep what is written. PS, "Peripheral
+//! interface".
 
-use crate::peripherals::register::part_of_word;
+use crate::peripherals::register::{Register, Registers, part_of_word};
 use crate::{Context, Fault, PeripheralSpec, Spec};
 
 /// The core's clock, as after power-up and ever after.
@@ -15,7 +16,7 @@ const INTEN: u32 = 0x300;
 const INTENSET: u32 = 0x304;
 const INTENCLR: u32 = 0x308;
 
-/// Name, place, events and interrupt.
+/// Name, place, events, interrupt, and the registers that keep what is written.
 #[derive(Clone)]
 pub(super) struct Block {
     pub name: String,
@@ -27,10 +28,11 @@ pub(super) struct Block {
     has_inten: bool,
     pub events: u32,
     pub enabled: u32,
+    pub registers: Registers,
 }
 
 impl Block {
-    pub fn new(spec: &PeripheralSpec, known: u32) -> Block {
+    pub fn new(spec: &PeripheralSpec, known: u32, map: &'static [Register]) -> Block {
         Block {
             name: spec.name.clone(),
             base: spec.base,
@@ -39,6 +41,7 @@ impl Block {
             has_inten: false,
             events: 0,
             enabled: 0,
+            registers: Registers::new(map),
         }
     }
 
@@ -53,6 +56,7 @@ impl Block {
     pub fn reset(&mut self) {
         self.events = 0;
         self.enabled = 0;
+        self.registers.reset();
     }
 
     /// The bit of the event whose register is at `offset`.
@@ -64,11 +68,12 @@ impl Block {
     /// True for a register of [`Block::read`] and [`Block::write`].
     pub fn has(&self, offset: u32) -> bool {
         let inten = offset == INTEN && self.has_inten;
-        inten || offset == INTENSET || offset == INTENCLR || self.event(offset).is_some()
+        let is_common = inten || offset == INTENSET || offset == INTENCLR || self.event(offset).is_some();
+        is_common || self.registers.get(offset).is_some()
     }
 
-    /// A read of what is common, or else of the peripheral's own register, as `own` has it by its
-    /// offset; a sentence why there is no answer.
+    /// A read of what is common or kept, or else of the peripheral's own register, as `own` has it
+    /// by its offset; a sentence why there is no answer.
     pub fn read(
         &self,
         address: u32,
@@ -83,12 +88,15 @@ impl Block {
             _ if offset == INTENSET || offset == INTENCLR || offset == INTEN && self.has_inten => {
                 self.enabled
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => match self.registers.get(offset) {
+                Some(word) => word,
+                None => return context.refuse(&self.name, address, "register not modelled"),
+            },
         };
         Ok(part_of_word(word, address, size))
     }
 
-    /// A write; whether it was to what is common. Registers take words alone.
+    /// A write; whether it was to what is common or kept. Registers take words alone.
     pub fn write(
         &mut self,
         address: u32,
@@ -97,19 +105,22 @@ impl Block {
         context: &mut Context<'_, '_>,
     ) -> Result<bool, Fault> {
         if size != 4 {
-            return Err(self.fault(address, context, "its registers take whole words"));
+            return context.refuse(&self.name, address, "its registers take whole words");
         }
         let offset = address - self.base;
         if let Some(bit) = self.event(offset) {
             // The other bits are reserved.
             if value & 1 != 0 {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "EVENTS register: an event that the program sets itself is not modelled",
-                ));
+                );
             }
             self.events &= !bit;
+        } else if self.registers.get(offset).is_some() {
+            let written = self.registers.write(offset, |_| value);
+            written.map_err(|what| context.fault(&self.name, address, what))?;
         } else {
             match offset {
                 INTEN if self.has_inten => self.enabled = value,
@@ -118,11 +129,11 @@ impl Block {
                 _ => return Ok(false),
             }
             if self.enabled & !self.known != 0 {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "INTENSET: an interrupt for an event that is not modelled",
-                ));
+                );
             }
         }
         self.signal(context);
@@ -138,10 +149,6 @@ impl Block {
                 context.withdraw(irq);
             }
         }
-    }
-
-    pub fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 }
 

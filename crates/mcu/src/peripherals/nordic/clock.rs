@@ -7,6 +7,7 @@
 //! modelled; nothing is plugged in at VBUS. Offsets without a register read as zero and take zero.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
+use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 // Tasks.
@@ -76,27 +77,26 @@ const LFRC_START_US: u64 = 600;
 const LFXO_START_US: u64 = 250_000;
 const LFSYNT_START_US: u64 = 100;
 
-/// Registers that keep what is written and do nothing: offset, mask, value after a reset.
-const KEPT: [(u32, u32, u32); 9] = [
-    (HFXODEBOUNCE, 0xff, 0x10),
-    (CTIV, 0x7f, 0),
-    (TRACECONFIG, 0x0003_0003, 0),
-    (FORCEPROTECT, 0xff, 0xff),
-    (DISABLE, 0xff, 0),
-    (DCDCEN, 1, 0),
-    (DCDCEN0, 1, 0),
-    (GPREGRET, 0xff, 0),
-    (GPREGRET2, 0xff, 0),
+/// The registers that keep what is written and do nothing.
+const MAP: &[Register] = &[
+    Register::new(HFXODEBOUNCE, 0xff).with_reset(0x10),
+    Register::new(CTIV, 0x7f),
+    Register::new(TRACECONFIG, 0x0003_0003),
+    Register::new(FORCEPROTECT, 0xff).with_reset(0xff),
+    Register::new(DISABLE, 0xff),
+    Register::new(DCDCEN, 1),
+    Register::new(DCDCEN0, 1),
+    Register::new(GPREGRET, 0xff),
+    Register::new(GPREGRET2, 0xff),
 ];
-/// GPREGRET and GPREGRET2 from here on, and RAM\[n\].POWER, outlive all resets but power-up and
-/// brown-out (PS, "Reset behavior").
-const RETAINED: usize = 7;
+/// Those that, as RAM\[n\].POWER, outlive all resets but power-up and brown-out (PS, "Reset
+/// behavior").
+const RETAINED: [u32; 2] = [GPREGRET, GPREGRET2];
 
 /// The registers.
 #[derive(Clone)]
 pub struct Clock {
     block: Block,
-    kept: [u32; KEPT.len()],
     ram: [u32; 9],
     source: u32,
     /// LFCLKSRC when LFCLK was started.
@@ -117,8 +117,7 @@ impl Clock {
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Clock {
         Clock {
-            block: Block::new(spec, HFCLKSTARTED | LFCLKSTARTED | SLEEPENTER | SLEEPEXIT | NEVER),
-            kept: KEPT.map(|(_, _, reset)| reset),
+            block: Block::new(spec, HFCLKSTARTED | LFCLKSTARTED | SLEEPENTER | SLEEPEXIT | NEVER, MAP),
             ram: [0xffff; 9],
             source: 0,
             running_source: 0,
@@ -172,7 +171,7 @@ impl Clock {
         match offset {
             HFCLKSTART if !self.high => {
                 self.high = true;
-                let us = HFXO_POWER_UP_US + u64::from(self.kept[0]) * DEBOUNCE_UNIT_US;
+                let us = HFXO_POWER_UP_US + u64::from(self.block.registers[HFXODEBOUNCE]) * DEBOUNCE_UNIT_US;
                 self.high_at = Some(context.now + cycles_of_us(us, self.clock_hz));
             }
             // It runs, or starts, already.
@@ -203,10 +202,6 @@ impl Clock {
                 true => Ok(()),
                 false => Err("TASKS register: this task is not modelled"),
             };
-        }
-        if let Some(index) = KEPT.iter().position(|row| row.0 == offset) {
-            self.kept[index] = value & KEPT[index].1;
-            return Ok(());
         }
         match (offset, Clock::ram_register(offset)) {
             (_, Some((index, 0))) => self.ram[index] = value,
@@ -269,7 +264,7 @@ impl Peripheral for Clock {
             // LFRCMODE, RAMSTATUS, USBREGSTATUS, MAINREGSTATUS, what is only written, and the rest.
             _ => Some(match Clock::ram_register(offset) {
                 Some((index, 0)) => self.ram[index],
-                _ => KEPT.iter().position(|row| row.0 == offset).map_or(0, |index| self.kept[index]),
+                _ => 0,
             }),
         };
         self.block.read(address, size, own, context)
@@ -285,11 +280,11 @@ impl Peripheral for Clock {
         self.settle(context.now);
         if address - self.block.base == INTENSET && value & (SLEEPENTER | SLEEPEXIT) != 0 {
             let what = "the interrupts of SLEEPENTER and SLEEPEXIT are not modelled";
-            return Err(self.block.fault(address, context, what));
+            return context.refuse(&self.block.name, address, what);
         }
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value, context);
-            written.map_err(|what| self.block.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.block.name, address, what))?;
             self.settle(context.now);
             self.block.signal(context);
         }
@@ -323,7 +318,6 @@ impl Peripheral for Clock {
 
     fn reset(&mut self) {
         self.block.reset();
-        self.kept = KEPT.map(|(_, _, reset)| reset);
         self.ram = [0xffff; 9];
         self.source = 0;
         self.running_source = 0;
@@ -334,7 +328,8 @@ impl Peripheral for Clock {
     }
 
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
-        let (kept, ram, reasons) = (self.kept, self.ram, self.reset_reasons);
+        let (ram, reasons) = (self.ram, self.reset_reasons);
+        let retained = RETAINED.map(|offset| self.block.registers[offset]);
         self.reset();
         let reason = match cause {
             ResetCause::PowerOn | ResetCause::BrownOut => return,
@@ -342,7 +337,9 @@ impl Peripheral for Clock {
             ResetCause::Watchdog | ResetCause::WindowWatchdog => DOG,
             ResetCause::Software | ResetCause::OptionBytes | ResetCause::Password(_) => SREQ,
         };
-        self.kept[RETAINED..].copy_from_slice(&kept[RETAINED..]);
+        for (offset, value) in RETAINED.into_iter().zip(retained) {
+            self.block.registers.set(offset, value);
+        }
         self.ram = ram;
         self.reset_reasons = reasons | reason;
     }

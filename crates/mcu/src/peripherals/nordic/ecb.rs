@@ -2,6 +2,7 @@
 //! into it. PS, "ECB".
 
 use super::block::{Block, CORE_HZ};
+use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
@@ -12,6 +13,8 @@ const STOPECB: u32 = 0x004;
 const ENDECB: u32 = 1 << 0;
 const ERRORECB: u32 = 1 << 1;
 const ECBDATAPTR: u32 = 0x504;
+/// The register that keeps what is written.
+const MAP: &[Register] = &[Register::new(ECBDATAPTR, u32::MAX)];
 
 /// At ECBDATAPTR: key, cleartext, ciphertext.
 const BLOCK: usize = 16;
@@ -23,7 +26,6 @@ const BLOCK_NS: u64 = 7_200;
 #[derive(Clone)]
 pub struct Ecb {
     block: Block,
-    pointer: u32,
     /// Address and bytes of the ciphertext, once the data has been read.
     result: Option<(u32, [u8; BLOCK])>,
     /// The cycle at which it is there, while it works.
@@ -36,8 +38,7 @@ impl Ecb {
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Ecb {
         Ecb {
-            block: Block::new(spec, ENDECB | ERRORECB),
-            pointer: 0,
+            block: Block::new(spec, ENDECB | ERRORECB, MAP),
             result: None,
             ready_at: None,
             clock_hz: CORE_HZ,
@@ -59,7 +60,7 @@ impl Ecb {
         // A block under way is not disturbed.
         if self.ready_at.is_none() {
             self.ready_at = Some(context.now + (BLOCK_NS * self.clock_hz).div_ceil(1_000_000_000));
-            let (device, address) = (self.block.base, self.pointer);
+            let (device, address) = (self.block.base, self.block.registers[ECBDATAPTR]);
             context.events.request_dma(Dma::Fetch { device, address, size: CIPHERTEXT });
         }
     }
@@ -81,7 +82,6 @@ impl Peripheral for Ecb {
         self.settle(context);
         let own = match (address - self.block.base) & !3 {
             STARTECB | STOPECB => Some(0),
-            ECBDATAPTR => Some(self.pointer),
             _ => None,
         };
         self.block.read(address, size, own, context)
@@ -102,8 +102,7 @@ impl Peripheral for Ecb {
             STARTECB | STOPECB if value & 1 == 0 => {}
             STARTECB => self.start(context),
             STOPECB => self.stop(),
-            ECBDATAPTR => self.pointer = value,
-            _ => return Err(self.block.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.block.name, address, "register not modelled"),
         }
         self.block.signal(context);
         Ok(())
@@ -125,7 +124,8 @@ impl Peripheral for Ecb {
             let mut block = (*clear).into();
             Aes128::new(&(*key).into()).encrypt_block(&mut block);
             // Stopped meanwhile, it has no result.
-            self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
+            let pointer = self.block.registers[ECBDATAPTR];
+            self.result = self.ready_at.map(|_| (pointer.wrapping_add(CIPHERTEXT), block.into()));
         }
     }
 
@@ -137,7 +137,6 @@ impl Peripheral for Ecb {
 
     fn reset(&mut self) {
         self.block.reset();
-        self.pointer = 0;
         self.result = None;
         self.ready_at = None;
     }

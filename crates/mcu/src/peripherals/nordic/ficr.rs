@@ -87,8 +87,7 @@ impl Peripheral for Ficr {
         _value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        let what = "FICR is read-only".into();
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what })
+        context.refuse(&self.name, address, "FICR is read-only")
     }
 
     fn reset(&mut self) {}

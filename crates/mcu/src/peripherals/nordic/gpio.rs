@@ -112,10 +112,6 @@ impl Gpio {
         }
         self.detect = detect;
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Gpio {
@@ -149,7 +145,7 @@ impl Peripheral for Gpio {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         if size != 4 {
-            return Err(self.fault(address, context, "its registers take whole words"));
+            return context.refuse(&self.name, address, "its registers take whole words");
         }
         let (driven, before, pulled) = (self.direction(), self.levels(), self.pulled_up());
         match address - self.base {
@@ -157,7 +153,7 @@ impl Peripheral for Gpio {
             OUTSET => self.output |= value & self.pins,
             OUTCLR => self.output &= !value,
             IN if context.events.tolerate("a write to IN of a port, which is read-only") => {}
-            IN => return Err(self.fault(address, context, "IN is read-only")),
+            IN => return context.refuse(&self.name, address, "IN is read-only"),
             DIR => self.set_direction(value),
             DIRSET => self.set_direction(driven | value),
             DIRCLR => self.set_direction(driven & !value),
@@ -170,7 +166,7 @@ impl Peripheral for Gpio {
             offset => {
                 let pin = (offset - PIN_CNF) as usize / 4;
                 if value >> SENSE_SHIFT & 3 == 1 {
-                    return Err(self.fault(address, context, "a reserved value of PIN_CNF.SENSE"));
+                    return context.refuse(&self.name, address, "a reserved value of PIN_CNF.SENSE");
                 }
                 self.configuration[pin] = value & PIN_MASK;
             }

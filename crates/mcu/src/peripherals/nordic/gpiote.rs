@@ -45,7 +45,7 @@ impl Gpiote {
     pub fn new(spec: &PeripheralSpec) -> Result<Gpiote, String> {
         let irq = spec.irq.filter(|irq| *irq < 128).ok_or_else(|| format!("{} needs an irq", spec.name))?;
         Ok(Gpiote {
-            block: Block::new(spec, IN | PORT),
+            block: Block::new(spec, IN | PORT, &[]),
             flag: 1 << irq,
             configuration: [0; CHANNELS],
             levels: [false; CHANNELS],
@@ -165,7 +165,7 @@ impl Peripheral for Gpiote {
             offset @ CONFIG..CONFIG_END => self.configure((offset - CONFIG) as usize / 4, value, context),
             _ => Err("register not modelled"),
         };
-        written.map_err(|what| self.block.fault(address, context, what))
+        written.map_err(|what| context.fault(&self.block.name, address, what))
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {

@@ -15,3 +15,21 @@ pub mod temp;
 pub mod timer;
 pub mod uart;
 pub mod wdt;
+
+use super::model::Model;
+
+/// The models of the blocks here.
+pub(super) const MODELS: &[Model] = &[
+    Model::new("nrf-clock", &[], |_, spec| Ok(Box::new(clock::Clock::new(spec)))),
+    Model::new("nrf-ecb", &[], |_, spec| Ok(Box::new(ecb::Ecb::new(spec)))),
+    Model::new("nrf-ficr", &[], |_, spec| Ok(Box::new(ficr::Ficr::new(spec)))),
+    Model::new("nrf-gpio", &["gpiote_irq", "pins"], |_, spec| Ok(Box::new(gpio::Gpio::new(spec)))),
+    Model::new("nrf-gpiote", &[], |_, spec| Ok(Box::new(gpiote::Gpiote::new(spec)?))),
+    Model::new("nrf-nvmc", &[], |part, spec| Ok(Box::new(nvmc::Nvmc::new(part, spec)?))),
+    Model::new("nrf-rng", &[], |_, spec| Ok(Box::new(rng::Rng::new(spec)))),
+    Model::new("nrf-rtc", &["channels"], |_, spec| Ok(Box::new(rtc::Rtc::new(spec)))),
+    Model::new("nrf-temp", &[], |_, spec| Ok(Box::new(temp::Temp::new(spec)))),
+    Model::new("nrf-timer", &["channels"], |_, spec| Ok(Box::new(timer::Timer::new(spec)))),
+    Model::new("nrf-uart", &["uarte_only"], |_, spec| Ok(Box::new(uart::Uart::new(spec)))),
+    Model::new("nrf-wdt", &[], |_, spec| Ok(Box::new(wdt::Wdt::new(spec)))),
+];

@@ -7,6 +7,7 @@
 //! counts are zero. Offsets without a register read as zero and take zero.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
+use crate::peripherals::register::Register;
 use crate::{
     ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, Part, Peripheral, PeripheralSpec,
     Spec,
@@ -31,6 +32,14 @@ const CACHEPROFEN: u32 = 1 << 8;
 const IHIT: u32 = 0x548;
 const IMISS: u32 = 0x54c;
 
+/// The registers that keep what is written.
+const MAP: &[Register] = &[
+    Register::new(CONFIG, 3),
+    Register::new(ERASEPAGEPARTIALCFG, 0x7f).with_reset(10),
+    Register::new(ICACHECNF, CACHEEN)
+        .refusing(CACHEPROFEN, "profiling of the cache (ICACHECNF.CACHEPROFEN) is not modelled"),
+];
+
 /// FICR.CODEPAGESIZE.
 const PAGE: u32 = 0x1000;
 /// PS v1.1, NVMC's electrical specification, largest: tWRITE and tERASEPAGE (from memory, not yet
@@ -44,9 +53,6 @@ pub struct Nvmc {
     block: Block,
     flash: Range<u32>,
     uicr: Range<u32>,
-    configuration: u32,
-    cache: u32,
-    partial: u32,
     clock_hz: u64,
 }
 
@@ -63,26 +69,23 @@ impl Nvmc {
                 .ok_or_else(|| format!("{}: {} needs a memory {name}", part.name, spec.name))
         };
         Ok(Nvmc {
-            block: Block::new(spec, 0),
+            block: Block::new(spec, 0, MAP),
             flash: memory("flash")?,
             uicr: memory("uicr")?,
-            configuration: 0,
-            cache: 0,
-            partial: 10,
             clock_hz: CORE_HZ,
         })
     }
 
     fn erase(&self, range: Range<u32>, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        if self.configuration != EEN {
-            return Err(self.block.fault(address, context, "an erase without CONFIG.WEN = Een"));
+        if self.block.registers[CONFIG] != EEN {
+            return context.refuse(&self.block.name, address, "an erase without CONFIG.WEN = Een");
         }
         if !self.flash.contains(&context.pc) {
-            return Err(self.block.fault(
+            return context.refuse(
+                &self.block.name,
                 address,
-                context,
                 "an erase by code outside of flash is not modelled",
-            ));
+            );
         }
         let until = context.now + cycles_of_us(ERASE_US, self.clock_hz);
         context.events.change_flash(FlashChange::Erase { range, until });
@@ -98,9 +101,6 @@ impl Peripheral for Nvmc {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let own = match (address - self.block.base) & !3 {
             READY | READYNEXT => Some(1),
-            CONFIG => Some(self.configuration),
-            ERASEPAGEPARTIALCFG => Some(self.partial),
-            ICACHECNF => Some(self.cache),
             offset if self.block.has(offset) => None,
             // IHIT, IMISS, what is only written, and the rest.
             _ => Some(0),
@@ -115,13 +115,18 @@ impl Peripheral for Nvmc {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
+        let offset = address - self.block.base;
+        if offset == CONFIG && value & 3 > EEN {
+            return context.refuse(&self.block.name, address, "a reserved value of CONFIG.WEN");
+        }
         if self.block.write(address, size, value, context)? {
+            if offset == ICACHECNF {
+                context.events.flash.cached = value & CACHEEN != 0;
+            }
             return Ok(());
         }
-        let fault = |what: &str| Err(self.block.fault(address, context, what));
-        match address - self.block.base {
-            CONFIG if value & 3 > EEN => return fault("a reserved value of CONFIG.WEN"),
-            CONFIG => self.configuration = value & 3,
+        let fault = |what: &str| context.refuse(&self.block.name, address, what);
+        match offset {
             ERASEPAGE if !self.flash.contains(&value) => return fault("ERASEPAGE beyond the flash"),
             ERASEPAGE => {
                 let start = value & !(PAGE - 1);
@@ -131,14 +136,6 @@ impl Peripheral for Nvmc {
             ERASEUICR => self.erase(self.uicr.clone(), address, context)?,
             ERASEALL if value & 1 != 0 => return fault("ERASEALL erases the program itself"),
             ERASEALL => {}
-            ERASEPAGEPARTIALCFG => self.partial = value & 0x7f,
-            ICACHECNF if value & CACHEPROFEN != 0 => {
-                return fault("profiling of the cache (ICACHECNF.CACHEPROFEN) is not modelled");
-            }
-            ICACHECNF => {
-                self.cache = value & CACHEEN;
-                context.events.flash.cached = value & CACHEEN != 0;
-            }
             READY | READYNEXT | IHIT | IMISS => {}
             _ if value == 0 => {}
             _ => return fault("ERASEPAGEPARTIAL or a register that is not modelled"),
@@ -154,9 +151,6 @@ impl Peripheral for Nvmc {
 
     fn reset(&mut self) {
         self.block.reset();
-        self.configuration = 0;
-        self.cache = 0;
-        self.partial = 10;
     }
 
     fn as_flash_controller(&mut self) -> Option<&mut dyn FlashController> {
@@ -170,7 +164,7 @@ impl FlashController for Nvmc {
         store: &FlashStore,
         context: &mut Context<'_, '_>,
     ) -> Result<FlashChange, Fault> {
-        let what = if self.configuration != WEN {
+        let what = if self.block.registers[CONFIG] != WEN {
             "a write to flash without NVMC's CONFIG.WEN = Wen"
         } else if store.size != 4 || !store.address.is_multiple_of(4) {
             "flash is written in whole words"
@@ -181,6 +175,6 @@ impl FlashController for Nvmc {
             let (address, bytes) = (store.address, store.value.to_le_bytes().to_vec());
             return Ok(FlashChange::Program { address, bytes, until });
         };
-        Err(self.block.fault(store.address, context, what))
+        context.refuse(&self.block.name, store.address, what)
     }
 }

@@ -4,6 +4,7 @@
 //! what the part's noise would give.
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
+use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const START: u32 = 0x000;
@@ -19,6 +20,9 @@ const VALRDY_STOP: u32 = 1 << 0;
 /// CONFIG.DERCEN: bias correction.
 const DERCEN: u32 = 1 << 0;
 
+/// The registers that keep what is written.
+const MAP: &[Register] = &[Register::new(SHORTS, VALRDY_STOP), Register::new(CONFIG, DERCEN)];
+
 /// tRNG,START, tRNG,RAW and tRNG,BC, typically: PS, RNG's electrical specification (from memory,
 /// not yet compared).
 const START_US: u64 = 128;
@@ -32,8 +36,6 @@ const SEED: u64 = 0x5745_5453_4541_4c21;
 #[derive(Clone)]
 pub struct Rng {
     block: Block,
-    shorts: u32,
-    configuration: u32,
     state: u64,
     value: u32,
     /// The cycle at which the next byte is there, while it is started.
@@ -45,20 +47,12 @@ impl Rng {
     /// The generator at `spec.base`.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Rng {
-        Rng {
-            block: Block::new(spec, VALRDY),
-            shorts: 0,
-            configuration: 0,
-            state: SEED,
-            value: 0,
-            ready_at: None,
-            clock_hz: CORE_HZ,
-        }
+        Rng { block: Block::new(spec, VALRDY, MAP), state: SEED, value: 0, ready_at: None, clock_hz: CORE_HZ }
     }
 
     /// Cycles from one byte to the next.
     fn period(&self) -> u64 {
-        let us = if self.configuration & DERCEN != 0 { CORRECTED_US } else { RAW_US };
+        let us = if self.block.registers[CONFIG] & DERCEN != 0 { CORRECTED_US } else { RAW_US };
         cycles_of_us(us, self.clock_hz)
     }
 
@@ -66,7 +60,7 @@ impl Rng {
         while let Some(at) = self.ready_at.filter(|at| *at <= now) {
             self.value = self.next();
             self.block.events |= VALRDY;
-            let stops = self.shorts & VALRDY_STOP != 0;
+            let stops = self.block.registers[SHORTS] & VALRDY_STOP != 0;
             self.ready_at = (!stops).then_some(at + self.period());
         }
     }
@@ -91,8 +85,6 @@ impl Peripheral for Rng {
         self.block.signal(context);
         let own = match (address - self.block.base) & !3 {
             START | STOP => Some(0),
-            SHORTS => Some(self.shorts),
-            CONFIG => Some(self.configuration),
             VALUE => Some(self.value),
             _ => None,
         };
@@ -118,9 +110,7 @@ impl Peripheral for Rng {
             START => {}
             STOP if value & 1 != 0 => self.ready_at = None,
             STOP => {}
-            SHORTS => self.shorts = value & VALRDY_STOP,
-            CONFIG => self.configuration = value & DERCEN,
-            _ => return Err(self.block.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.block.name, address, "register not modelled"),
         }
         self.block.signal(context);
         Ok(())
@@ -145,8 +135,6 @@ impl Peripheral for Rng {
 
     fn reset(&mut self) {
         self.block.reset();
-        self.shorts = 0;
-        self.configuration = 0;
         self.state = SEED;
         self.value = 0;
         self.ready_at = None;

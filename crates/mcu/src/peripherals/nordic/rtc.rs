@@ -55,7 +55,7 @@ impl Rtc {
         let channels = spec.settings.get("channels").copied().unwrap_or(4).clamp(1, CHANNELS as i64) as usize;
         let known = TICK | OVRFLW | ((1 << channels) - 1) << COMPARE_SHIFT;
         Rtc {
-            block: Block::new(spec, known),
+            block: Block::new(spec, known, &[]),
             known,
             channels,
             counter: Counter::new(MASK, 0),
@@ -139,7 +139,7 @@ impl Peripheral for Rtc {
         self.advance(context.now);
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value);
-            written.map_err(|what| self.block.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.block.name, address, what))?;
             self.block.signal(context);
         }
         Ok(())

@@ -42,7 +42,7 @@ impl Temp {
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Temp {
         Temp {
-            block: Block::new(spec, DATARDY),
+            block: Block::new(spec, DATARDY, &[]),
             calibration: RESET,
             offset: 0,
             value: 0,
@@ -98,7 +98,7 @@ impl Peripheral for Temp {
             STOP => {}
             OFFSET => self.offset = value,
             offset @ A0..END => self.calibration[((offset - A0) / 4) as usize] = value & 0x3fff,
-            _ => return Err(self.block.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.block.name, address, "register not modelled"),
         }
         self.block.signal(context);
         Ok(())

@@ -5,6 +5,7 @@
 
 use super::block::Block;
 use super::counter::{Compare, Counter, Passed};
+use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
@@ -30,7 +31,8 @@ const CC: u32 = 0x540;
 
 /// SHORTS: COMPARE[n] to CLEAR from bit 0 on, to STOP from bit 8 on.
 const STOP_SHIFT: usize = 8;
-const SHORTS_MASK: u32 = 0x3f3f;
+/// The register that keeps what is written.
+const MAP: &[Register] = &[Register::new(SHORTS, 0x3f3f)];
 /// By BITMODE.
 const MASKS: [u32; 4] = [0xffff, 0xff, 0x00ff_ffff, u32::MAX];
 
@@ -45,7 +47,6 @@ pub struct Timer {
     counter: Counter,
     /// Started, in counter mode, too.
     started: bool,
-    shorts: u32,
     mode: u32,
     bits: u32,
     prescaler: u32,
@@ -59,11 +60,10 @@ impl Timer {
     pub fn new(spec: &PeripheralSpec) -> Timer {
         let channels = spec.settings.get("channels").copied().unwrap_or(4).clamp(1, CHANNELS as i64) as usize;
         let mut timer = Timer {
-            block: Block::new(spec, ((1 << channels) - 1) << COMPARE_SHIFT),
+            block: Block::new(spec, ((1 << channels) - 1) << COMPARE_SHIFT, MAP),
             channels,
             counter: Counter::new(MASKS[0], PCLK16M_HZ),
             started: false,
-            shorts: 0,
             mode: 0,
             bits: 0,
             prescaler: 0,
@@ -76,8 +76,8 @@ impl Timer {
     fn compares(&self) -> Vec<Compare> {
         let compare = |channel: usize| Compare {
             value: self.compare[channel],
-            clear: self.shorts >> channel & 1 == 1,
-            stop: self.shorts >> (channel + STOP_SHIFT) & 1 == 1,
+            clear: self.block.registers[SHORTS] >> channel & 1 == 1,
+            stop: self.block.registers[SHORTS] >> (channel + STOP_SHIFT) & 1 == 1,
         };
         (0..self.channels).map(compare).collect()
     }
@@ -142,7 +142,6 @@ impl Timer {
             (0..0x100, _) if value & 1 == 0 => {}
             (0..0x100, _) => self.task(offset)?,
             _ if self.is_absent_event(offset) && value == 0 => {}
-            (SHORTS, _) => self.shorts = value & SHORTS_MASK,
             (MODE | BITMODE | PRESCALER, _) if !still => return Err("it is set up while it runs"),
             (MODE, _) if value & 3 == 3 => return Err("a reserved value of MODE"),
             (MODE, _) => {
@@ -178,7 +177,6 @@ impl Peripheral for Timer {
         let offset = (address - self.block.base) & !3;
         let own = match offset {
             0..0x100 => Some(0),
-            SHORTS => Some(self.shorts),
             MODE => Some(self.mode),
             BITMODE => Some(self.bits),
             PRESCALER => Some(self.prescaler),
@@ -198,7 +196,7 @@ impl Peripheral for Timer {
         self.advance(context.now);
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value);
-            written.map_err(|what| self.block.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.block.name, address, what))?;
             self.block.signal(context);
         }
         Ok(())
@@ -234,7 +232,6 @@ impl Peripheral for Timer {
         self.counter.mask = MASKS[0];
         self.counter.source_hz = PCLK16M_HZ;
         self.started = false;
-        self.shorts = 0;
         self.mode = 0;
         self.bits = 0;
         self.prescaler = 4;

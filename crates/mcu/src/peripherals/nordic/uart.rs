@@ -6,6 +6,7 @@
 //! taken to be always ready.
 
 use super::block::{Block, CORE_HZ};
+use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
@@ -31,8 +32,9 @@ const NEVER: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 9;
 const SHORTS: u32 = 0x200;
 const ERRORSRC: u32 = 0x480;
 const ENABLE: u32 = 0x500;
-const PSEL: u32 = 0x508;
-const PSEL_END: u32 = 0x518;
+const PSEL_RTS: u32 = 0x508;
+const PSEL_CTS: u32 = 0x510;
+const PSEL_RXD: u32 = 0x514;
 const RXD: u32 = 0x518;
 const TXD: u32 = 0x51c;
 const BAUDRATE: u32 = 0x524;
@@ -50,13 +52,27 @@ const UARTE: u32 = 8;
 /// CONFIG.
 const PARITY: u32 = 7 << 1;
 const STOP_TWO: u32 = 1 << 4;
-const CONFIG_MASK: u32 = 0x1f;
 const PSEL_MASK: u32 = 0x8000_003f;
-/// PSEL.TXD among the four; without a pin nobody sees what is sent.
-const PSEL_TXD: usize = 1;
+/// Without a pin nobody sees what is sent.
+const PSEL_TXD: u32 = 0x50c;
 /// PSEL.x.CONNECT.
 const DISCONNECTED: u32 = 1 << 31;
 const MAXCNT_MASK: u32 = 0xffff;
+
+/// The registers that keep what is written.
+const MAP: &[Register] = &[
+    Register::new(SHORTS, u32::MAX),
+    Register::new(PSEL_RTS, PSEL_MASK).with_reset(u32::MAX),
+    Register::new(PSEL_TXD, PSEL_MASK).with_reset(u32::MAX),
+    Register::new(PSEL_CTS, PSEL_MASK).with_reset(u32::MAX),
+    Register::new(PSEL_RXD, PSEL_MASK).with_reset(u32::MAX),
+    Register::new(BAUDRATE, u32::MAX).with_reset(0x0400_0000),
+    Register::new(RXD_PTR, u32::MAX),
+    Register::new(RXD_MAXCNT, MAXCNT_MASK),
+    Register::new(TXD_PTR, u32::MAX),
+    Register::new(TXD_MAXCNT, MAXCNT_MASK),
+    Register::new(CONFIG, PARITY | STOP_TWO | 1),
+];
 
 /// The counter of the bits.
 const PCLK16M_HZ: u64 = 16_000_000;
@@ -67,13 +83,7 @@ pub struct Uart {
     block: Block,
     /// UART is there beside UARTE.
     old: bool,
-    shorts: u32,
     enable: u32,
-    pins: [u32; 4],
-    baud: u32,
-    configuration: u32,
-    receive: [u32; 2],
-    transmit: [u32; 2],
     amount: u32,
     /// The transmitter is started.
     started: bool,
@@ -90,15 +100,9 @@ impl Uart {
     pub fn new(spec: &PeripheralSpec) -> Uart {
         let known = ENDRX | TXDRDY | ENDTX | RXTO | RXSTARTED | TXSTARTED | TXSTOPPED | NEVER;
         Uart {
-            block: Block::new(spec, known).with_inten(),
+            block: Block::new(spec, known, MAP).with_inten(),
             old: spec.settings.get("uarte_only") != Some(&1),
-            shorts: 0,
             enable: 0,
-            pins: [u32::MAX; 4],
-            baud: 0x0400_0000,
-            configuration: 0,
-            receive: [0; 2],
-            transmit: [0; 2],
             amount: 0,
             started: false,
             waiting: VecDeque::new(),
@@ -111,9 +115,10 @@ impl Uart {
     /// periods of 16 MHz as 2^32 / BAUDRATE: that gives all the actual rates that the SVD names
     /// beside the values of BAUDRATE (115200: 139 periods, 115108 baud).
     fn frame(&self) -> u64 {
-        let parity = u64::from(self.configuration & PARITY != 0);
-        let stops = 1 + u64::from(self.configuration & STOP_TWO != 0);
-        let bit = (1 << 32) / u64::from(self.baud.max(1));
+        let configuration = self.block.registers[CONFIG];
+        let parity = u64::from(configuration & PARITY != 0);
+        let stops = 1 + u64::from(configuration & STOP_TWO != 0);
+        let bit = (1 << 32) / u64::from(self.block.registers[BAUDRATE].max(1));
         (bit * (9 + parity + stops) * self.clock_hz).div_ceil(PCLK16M_HZ)
     }
 
@@ -155,10 +160,10 @@ impl Uart {
                 }
                 (self.started, self.amount) = (true, 0);
                 self.block.events |= TXSTARTED;
-                if self.transmit[1] == 0 {
+                let [address, size] = [TXD_PTR, TXD_MAXCNT].map(|offset| self.block.registers[offset]);
+                if size == 0 {
                     self.end(false);
                 } else {
-                    let [address, size] = self.transmit;
                     context.events.request_dma(Dma::Fetch { device: self.block.base, address, size });
                 }
             }
@@ -187,7 +192,6 @@ impl Uart {
         match offset {
             0..0x100 if value & 1 == 0 => {}
             0..0x100 => self.task(offset, context)?,
-            SHORTS => self.shorts = value,
             ERRORSRC => {}
             ENABLE if value == 0 || value == UARTE || value == UART && self.old => {
                 self.enable = value;
@@ -197,19 +201,12 @@ impl Uart {
                 }
             }
             ENABLE => return Err("a reserved value of ENABLE"),
-            PSEL..PSEL_END => self.pins[(offset - PSEL) as usize / 4] = value & PSEL_MASK,
             TXD if self.enable != UART || !self.started => return Err("TXD is written before STARTTX"),
             TXD if self.shifting.is_some() => return Err("TXD is written before TXDRDY"),
             TXD => {
                 self.waiting.push_back(value as u8);
                 self.send(context.now);
             }
-            BAUDRATE => self.baud = value,
-            RXD_PTR => self.receive[0] = value,
-            RXD_MAXCNT => self.receive[1] = value & MAXCNT_MASK,
-            TXD_PTR => self.transmit[0] = value,
-            TXD_MAXCNT => self.transmit[1] = value & MAXCNT_MASK,
-            CONFIG => self.configuration = value & CONFIG_MASK,
             _ => return Err("register not modelled"),
         }
         Ok(())
@@ -225,16 +222,8 @@ impl Peripheral for Uart {
         let offset = (address - self.block.base) & !3;
         let own = match offset {
             0..0x100 | ERRORSRC | RXD | RXD_AMOUNT => Some(0),
-            SHORTS => Some(self.shorts),
             ENABLE => Some(self.enable),
-            PSEL..PSEL_END => Some(self.pins[(offset - PSEL) as usize / 4]),
-            BAUDRATE => Some(self.baud),
-            RXD_PTR => Some(self.receive[0]),
-            RXD_MAXCNT => Some(self.receive[1]),
-            TXD_PTR => Some(self.transmit[0]),
-            TXD_MAXCNT => Some(self.transmit[1]),
             TXD_AMOUNT => Some(self.amount),
-            CONFIG => Some(self.configuration),
             _ => None,
         };
         self.block.read(address, size, own, context)
@@ -249,7 +238,7 @@ impl Peripheral for Uart {
     ) -> Result<(), Fault> {
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value, context);
-            written.map_err(|what| self.block.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.block.name, address, what))?;
             self.block.signal(context);
         }
         Ok(())
@@ -263,7 +252,7 @@ impl Peripheral for Uart {
         while let Some((byte, done)) = self.shifting
             && done <= context.now
         {
-            if self.pins[PSEL_TXD] & DISCONNECTED == 0 {
+            if self.block.registers[PSEL_TXD] & DISCONNECTED == 0 {
                 context.sent(&self.block.name, byte, done);
             }
             self.shifting = None;
@@ -292,13 +281,7 @@ impl Peripheral for Uart {
 
     fn reset(&mut self) {
         self.block.reset();
-        self.shorts = 0;
         self.enable = 0;
-        self.pins = [u32::MAX; 4];
-        self.baud = 0x0400_0000;
-        self.configuration = 0;
-        self.receive = [0; 2];
-        self.transmit = [0; 2];
         self.amount = 0;
         self.started = false;
         self.waiting.clear();

@@ -48,7 +48,7 @@ impl Wdt {
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Wdt {
         Wdt {
-            block: Block::new(spec, TIMEOUT),
+            block: Block::new(spec, TIMEOUT, &[]),
             reload: u32::MAX,
             enabled: 1,
             configuration: SLEEP,
@@ -140,7 +140,7 @@ impl Peripheral for Wdt {
         self.settle(context);
         if !self.block.write(address, size, value, context)? {
             let written = self.write_own(address - self.block.base, value, context.now);
-            written.map_err(|what| self.block.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.block.name, address, what))?;
         }
         Ok(())
     }

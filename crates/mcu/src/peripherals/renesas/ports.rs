@@ -69,8 +69,7 @@ impl Peripheral for Ports {
     ) -> Result<(), Fault> {
         let offset = address - self.base;
         if offset == PD0 {
-            let what = "PD0 is behind PRC2 of PRCR, which is not modelled".into();
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            return context.refuse(&self.name, address, "PD0 is behind PRC2 of PRCR, which is not modelled");
         }
         for (port, (name, latch, direction)) in PORTS.iter().enumerate() {
             let before = self.driven(port);

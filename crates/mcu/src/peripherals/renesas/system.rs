@@ -151,7 +151,7 @@ impl Peripheral for System {
             let register =
                 REGISTERS.iter().find(|(known, ..)| *known == offset).map_or("", |(_, name, _)| name);
             let what = format!("{register}: {rejection}");
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            return context.refuse(&self.name, address, what);
         }
         let kept = REGISTERS.iter().find(|(known, ..)| *known == offset).map_or(0, |(.., kept)| *kept);
         self.values[offset] = value & kept | self.values[offset] & !kept;

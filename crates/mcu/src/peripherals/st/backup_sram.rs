@@ -32,7 +32,7 @@ impl BackupSram {
         if context.events.tolerate(what) {
             return Ok(());
         }
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() })
+        context.refuse(&self.name, address, what)
     }
 }
 

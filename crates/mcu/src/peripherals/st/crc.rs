@@ -100,10 +100,6 @@ impl Crc {
         }
         self.value.reverse_bits() >> (32 - self.width())
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Crc {
@@ -122,7 +118,7 @@ impl Peripheral for Crc {
             CR => self.control,
             INIT if self.layout >= 2 => self.initial,
             POL if self.layout >= 3 => self.polynomial,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -139,7 +135,7 @@ impl Peripheral for Crc {
         match offset & !3 {
             DR => {
                 if offset != DR || self.layout == 1 && size != 4 {
-                    return Err(self.fault(address, context, "data that this unit does not take by parts"));
+                    return context.refuse(&self.name, address, "data that this unit does not take by parts");
                 }
                 let free = if self.layout == 1 { self.free_at } else { self.begun_at };
                 let waits = free.saturating_sub(context.now);
@@ -157,7 +153,7 @@ impl Peripheral for Crc {
                 };
                 let control = merge(self.control);
                 if control & !known != 0 {
-                    return Err(self.fault(address, context, "a reserved bit of CRC_CR is set"));
+                    return context.refuse(&self.name, address, "a reserved bit of CRC_CR is set");
                 }
                 // RESET is cleared by the unit.
                 self.control = control & !RESET;
@@ -173,10 +169,10 @@ impl Peripheral for Crc {
             POL if self.layout >= 3 => {
                 self.polynomial = merge(self.polynomial);
                 if self.polynomial & 1 == 0 {
-                    return Err(self.fault(address, context, "an even polynomial"));
+                    return context.refuse(&self.name, address, "an even polynomial");
                 }
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         Ok(())
     }

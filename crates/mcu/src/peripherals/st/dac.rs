@@ -146,10 +146,6 @@ impl Dac {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The word of the fields that `of` gives of each channel.
     fn both(&self, of: impl Fn(&Channel) -> u32) -> u32 {
         self.channels.iter().rev().fold(0, |word, channel| word << 16 | of(channel))
@@ -346,7 +342,7 @@ impl Peripheral for Dac {
         self.advance(context);
         let offset = address - self.base;
         let word = self.register(offset & !3);
-        let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
         Ok(part_of_word(word, offset, size))
     }
 
@@ -364,7 +360,8 @@ impl Peripheral for Dac {
         match register {
             CR => {
                 let value = merge(self.both(|channel| channel.control));
-                self.write_control(value, context).map_err(|what| self.fault(address, context, what))?;
+                self.write_control(value, context)
+                    .map_err(|what| context.fault(&self.name, address, what))?;
             }
             SWTRIGR => {
                 let bits = merge(0);
@@ -386,7 +383,8 @@ impl Peripheral for Dac {
             }
             DOR1 | DOR2 => {}
             MCR if self.layout.modes => {
-                self.write_modes(merge(self.modes)).map_err(|what| self.fault(address, context, what))?;
+                self.write_modes(merge(self.modes))
+                    .map_err(|what| context.fault(&self.name, address, what))?;
             }
             _ => match self.holding(register) {
                 Some((Some(channel), alignment)) => {
@@ -399,7 +397,7 @@ impl Peripheral for Dac {
                     self.hold(0, value & 0xffff, alignment, context.now);
                     self.hold(1, second & 0xffff, alignment, context.now);
                 }
-                None => return Err(self.fault(address, context, "register not modelled")),
+                None => return context.refuse(&self.name, address, "register not modelled"),
             },
         }
         self.signal(context);

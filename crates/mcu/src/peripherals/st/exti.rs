@@ -119,10 +119,6 @@ impl Exti {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The levels of the lines now; of pins that nobody drives 0.
     fn look(&self, context: &Context<'_, '_>) -> u32 {
         let high = |line: u8| {
@@ -206,7 +202,7 @@ impl Peripheral for Exti {
             }
         } else {
             let word = self.syscfg.read((address - self.syscfg_base) & !3);
-            word.ok_or_else(|| self.fault(address, context, "register not modelled"))?
+            word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?
         };
         Ok(part_of_word(word, address & 3, size))
     }
@@ -231,11 +227,11 @@ impl Peripheral for Exti {
             let new = merge(old);
             let internal = if register == IMR { self.internal } else { 0 };
             if new & !(self.pins() | self.inner() | internal) != 0 {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "of EXTI only the pins' lines and, but for the STM32F1, the RTC's are modelled",
-                ));
+                );
             }
             match register {
                 IMR => self.mask = new,
@@ -258,7 +254,7 @@ impl Peripheral for Exti {
         } else {
             let offset = (address - self.syscfg_base) & !3;
             let word = merge(self.syscfg.read(offset).unwrap_or(0));
-            self.syscfg.write(offset, word).map_err(|what| self.fault(address, context, what))?;
+            self.syscfg.write(offset, word).map_err(|what| context.fault(&self.name, address, what))?;
             self.show_syscfg(context);
         }
         // A line that goes to another pin, or is looked at from now on, has no edge by that.

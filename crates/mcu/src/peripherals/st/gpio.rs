@@ -137,10 +137,6 @@ impl Gpio {
             .fold(0, |mask, place| mask | field(place))
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The register's name by its offset.
     fn register(&self, offset: u32) -> Option<Register> {
         use Register::*;
@@ -184,7 +180,7 @@ impl Peripheral for Gpio {
             Some(Register::SetReset | Register::Reset) => 0,
             Some(Register::Lock) => self.lock.read(),
             Some(Register::Alternate(index)) => self.alternate[index],
-            None => return Err(self.fault(address, context, "register not modelled")),
+            None => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -218,17 +214,17 @@ impl Peripheral for Gpio {
             Some(Register::Lock) if size == 4 => self.lock.write(value),
             Some(Register::Lock) => {
                 let what = "pins are locked by words of 32 bits (RM0090 section 8.4.8)";
-                return Err(self.fault(address, context, what));
+                return context.refuse(&self.name, address, what);
             }
             Some(Register::Input)
                 if context.events.tolerate("a write to IDR of a port, which is read-only") => {}
             Some(Register::Input) => {
-                return Err(self.fault(address, context, "the input register is read-only"));
+                return context.refuse(&self.name, address, "the input register is read-only");
             }
             // Drivers for several families write the reset value of registers that this one does
             // not have (ASCR of the STM32L4).
             None if value == 0 => {}
-            None => return Err(self.fault(address, context, "register not modelled")),
+            None => return context.refuse(&self.name, address, "register not modelled"),
         }
         let after = self.levels();
         if before != after {

@@ -81,10 +81,6 @@ impl Iwdg {
             self.feed(context.now);
         }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Iwdg {
@@ -101,7 +97,7 @@ impl Peripheral for Iwdg {
             // No update is ever under way.
             0xc => 0,
             0x10 if self.windowed => self.window,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -147,10 +143,12 @@ impl Peripheral for Iwdg {
             // Without the key the registers are protected, and the write is lost (RM0090, 21.3.2).
             0x4 | 0x8 if context.events.tolerate(WITHOUT_KEY) => {}
             0x10 if self.windowed && context.events.tolerate(WITHOUT_KEY) => {}
-            0x4 | 0x8 | 0x10 => return Err(self.fault(address, context, "written without the key 0x5555")),
+            0x4 | 0x8 | 0x10 => {
+                return context.refuse(&self.name, address, "written without the key 0x5555");
+            }
             // SR is read-only.
             0xc => {}
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         Ok(())
     }

@@ -37,11 +37,6 @@ impl Pwr {
         pwr.reset();
         pwr
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
-        let what = "register not modelled".into();
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
 }
 
 impl Peripheral for Pwr {
@@ -61,7 +56,7 @@ impl Peripheral for Pwr {
                 };
                 self.status | ready | if self.status & BRE != 0 { BRR } else { 0 }
             }
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -81,7 +76,7 @@ impl Peripheral for Pwr {
                 context.events.backup_writable = self.control & DBP != 0;
             }
             4 => self.status = merged_word(self.status, offset, size, value) & !(VOSRDY | ODEN_ODSWEN | BRR),
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         Ok(())
     }

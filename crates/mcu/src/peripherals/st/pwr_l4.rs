@@ -43,8 +43,7 @@ impl PwrL4 {
         if offset <= SCR || PULLS.contains(&offset) || offset == CR5 {
             return Ok(offset as usize / 4);
         }
-        let what = "register not modelled".into();
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what })
+        context.refuse(&self.name, address, "register not modelled")
     }
 }
 

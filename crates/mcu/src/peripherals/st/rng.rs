@@ -111,10 +111,6 @@ impl Rng {
             }
         }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Rng {
@@ -134,7 +130,7 @@ impl Peripheral for Rng {
                 self.follow(context.now);
                 word
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -153,14 +149,14 @@ impl Peripheral for Rng {
             0 => {
                 let control = merged_word(self.control, offset, size, value);
                 if control & !(RNGEN | IE) != 0 {
-                    return Err(self.fault(address, context, "a reserved bit of RNG_CR is set"));
+                    return context.refuse(&self.name, address, "a reserved bit of RNG_CR is set");
                 }
                 self.control = control;
             }
             // CEIS and SEIS are cleared by writing zero; the rest is read-only.
             4 => self.clock_failed &= merged_word(u32::MAX, offset, size, value) & CEIS != 0,
             8 => {}
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         if offset & !3 == 0 {
             self.follow(context.now);

@@ -58,13 +58,7 @@ impl Peripheral for Signature {
         (0..u32::from(size)).try_fold(0, |word, index| {
             let at = address + index;
             if !ranges.iter().any(|range| range.contains(&at)) {
-                let what = "beside the identifier and the flash's size".into();
-                return Err(Fault::Peripheral {
-                    pc: context.pc,
-                    address: at,
-                    device: self.name.clone(),
-                    what,
-                });
+                return context.refuse(&self.name, at, "beside the identifier and the flash's size");
             }
             Ok(word | self.byte(at) << (index * 8))
         })
@@ -77,8 +71,7 @@ impl Peripheral for Signature {
         _value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        let what = "the signature is read-only".into();
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what })
+        context.refuse(&self.name, address, "the signature is read-only")
     }
 
     fn reset(&mut self) {}

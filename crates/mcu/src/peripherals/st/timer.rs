@@ -363,10 +363,6 @@ impl Timer {
         Ok(())
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
         let moved = self.pins.look(context.board);
         if moved {
@@ -397,7 +393,7 @@ impl Peripheral for Timer {
         self.advance(context.now);
         let offset = address - self.base;
         let word = self.register(offset).or(self.is_absent(offset).then_some(0));
-        let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
         self.pass_on(context);
         // Reading what was captured clears its flag.
         if let Some(channel) = self.channel(offset).filter(|channel| self.selection(*channel) != 0) {
@@ -419,14 +415,16 @@ impl Peripheral for Timer {
         if value == 0 && self.is_absent(offset) {
             return Ok(());
         }
-        let old =
-            self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        let old = self
+            .register(offset)
+            .ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
         // Of SR the bytes that are not written keep their flags.
         let old = if offset & !3 == 0x10 { u32::MAX } else { old };
         let value = merged_word(old, offset, size, value);
         let resets = offset & !3 == 0x14 && value & UIF != 0;
         self.pass_on(context);
-        self.write_register(offset, value, context.now).map_err(|what| self.fault(address, context, what))?;
+        self.write_register(offset, value, context.now)
+            .map_err(|what| context.fault(&self.name, address, what))?;
         if resets && self.master_mode() == 0 {
             self.send_pulse(context.now, context);
         }

@@ -154,13 +154,8 @@ impl Usart {
 
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         if !self.on(TE) || self.baud == 0 {
-            let what = "sending while the transmitter is off or without a baud rate".into();
-            return Err(Fault::Peripheral {
-                pc: context.pc,
-                address: self.base,
-                device: self.name.clone(),
-                what,
-            });
+            let what = "sending while the transmitter is off or without a baud rate";
+            return context.refuse(&self.name, self.base, what);
         }
         self.flags &= !TC;
         if self.shifting.is_none() {
@@ -217,15 +212,6 @@ impl Usart {
             self.flags &= !(ORE | IDLE);
         }
         u32::from(self.received)
-    }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
-        Fault::Peripheral {
-            pc: context.pc,
-            address,
-            device: self.name.clone(),
-            what: "register not modelled".into(),
-        }
     }
 
     /// The offset in the first layout's order: 0 status, 1 data out, 2 data in, 3 baud, 4..6
@@ -291,7 +277,7 @@ impl Peripheral for Usart {
             Some(8) => self.timeout,
             Some(9 | 10) => 0,
             Some(11) => self.prescaler,
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -326,7 +312,7 @@ impl Peripheral for Usart {
                     self.flags |= TXE;
                 }
             }
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

@@ -103,11 +103,6 @@ impl Wwdg {
         self.count = self.count_at(now);
         self.written = now;
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
-        let what = "register not modelled".into();
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
 }
 
 impl Peripheral for Wwdg {
@@ -122,7 +117,7 @@ impl Peripheral for Wwdg {
             CR => self.count_at(context.now) | if self.on { WDGA } else { 0 },
             CFR => self.configuration,
             SR => self.status,
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -157,7 +152,7 @@ impl Peripheral for Wwdg {
                 self.configuration = merge(self.configuration) & 0x3ff | self.configuration & EWI;
             }
             SR => self.status &= merge(u32::MAX),
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

@@ -89,10 +89,6 @@ impl Aes256 {
         self.ready_at.is_some()
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn update_until(&mut self, now: u64) {
         if self.ready_at.is_some_and(|at| at <= now) {
             self.ready_at = None;
@@ -190,10 +186,10 @@ impl Peripheral for Aes256 {
             AESACTL0 => self.control,
             AESASTAT => self.status(),
             AESADOUT if size < 2 => {
-                return Err(self.fault(address, context, "bytes of AESADOUT are not modelled"));
+                return context.refuse(&self.name, address, "bytes of AESADOUT are not modelled");
             }
             AESADOUT if self.is_busy() => {
-                return Err(self.fault(address, context, "AESADOUT was read while the module is busy"));
+                return context.refuse(&self.name, address, "AESADOUT was read while the module is busy");
             }
             AESADOUT => {
                 self.control &= !AESRDYIFG;
@@ -216,11 +212,11 @@ impl Peripheral for Aes256 {
     ) -> Result<(), Fault> {
         self.update_until(context.now);
         if size < 2 {
-            return Err(self.fault(address, context, "bytes are not modelled"));
+            return context.refuse(&self.name, address, "bytes are not modelled");
         }
         match address - self.base {
             AESACTL0 => {
-                self.write_control(value).map_err(|what| self.fault(address, context, what))?;
+                self.write_control(value).map_err(|what| context.fault(&self.name, address, what))?;
             }
             AESAKEY => {
                 if self.take(value) {
@@ -240,7 +236,7 @@ impl Peripheral for Aes256 {
                     self.start(context.now);
                 }
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         Ok(())
     }

@@ -145,11 +145,7 @@ impl Crc {
     fn place(&self, address: u32, context: &Context<'_, '_>) -> Result<Place, Fault> {
         let offset = (address - self.base) & !1;
         let place = self.places().iter().find(|(at, ..)| *at == offset).copied();
-        place.ok_or_else(|| self.fault(address, context, "there is no such register"))
-    }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+        place.ok_or_else(|| context.fault(&self.name, address, "there is no such register"))
     }
 }
 
@@ -176,7 +172,7 @@ impl Peripheral for Crc {
         let upper_first = self.kind == Kind::Crc32 && register == Register::DataReversed;
         if upper_first && size > 1 && self.generators[generator].bits == 32 {
             let what = "in which order CRC32DIRB takes the bytes of words is not known: write bytes";
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.generators[generator].write(register, half, Word::new(address, size, value), upper_first);
         Ok(())

@@ -121,7 +121,7 @@ impl Cs {
     }
 
     fn refuse(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Result<(), Fault> {
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() })
+        context.refuse(&self.name, address, what)
     }
 }
 

@@ -42,7 +42,7 @@ impl FrctlA {
     }
 
     fn refuse(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Result<(), Fault> {
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() })
+        context.refuse(&self.name, address, what)
     }
 }
 

@@ -220,12 +220,8 @@ impl Peripheral for Mpu {
             return Ok(());
         }
         let write = Word::new(address, size, value);
-        self.write_register((address - self.base) & !1, &write, context).map_err(|what| Fault::Peripheral {
-            pc: context.pc,
-            address,
-            device: self.name.clone(),
-            what: what.into(),
-        })
+        self.write_register((address - self.base) & !1, &write, context)
+            .map_err(|what| context.fault(&self.name, address, what))
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {

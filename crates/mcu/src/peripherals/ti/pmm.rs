@@ -126,10 +126,6 @@ impl Pmm {
         self.registers[(PMMIFG >> 1) as usize] |= flags;
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn wake_cycles(&self) -> u64 {
         let wake_ns = if self.register(SVSMLCTL) & (SVSHE_SVSLE | SVSLFP) == SVSHE_SVSLE {
             SLOW_WAKE_NS
@@ -188,7 +184,7 @@ impl Peripheral for Pmm {
             }
         }
         if !self.unlocked {
-            return Err(self.fault(address, context, "the registers are locked: PMMCTL0_H must hold 0xa5"));
+            return context.refuse(&self.name, address, "the registers are locked: PMMCTL0_H must hold 0xa5");
         }
         let shift = 8 * (offset & 1);
         let before = self.registers[index];
@@ -202,7 +198,7 @@ impl Peripheral for Pmm {
                     _ => None,
                 };
                 if let Some(what) = refused {
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
                 if after & PMMSWBOR_PMMSWPOR != 0 {
                     context.events.request_reset(ResetCause::Software);
@@ -223,7 +219,7 @@ impl Peripheral for Pmm {
             }
             PMMRIE if after & PMMRIE_INTERRUPTS != 0 => {
                 let what = "the interrupts of the monitors are not modelled: poll PMMIFG";
-                return Err(self.fault(address, context, what));
+                return context.refuse(&self.name, address, what);
             }
             _ => self.registers[index] = after,
         }

@@ -283,10 +283,6 @@ impl Timer {
         0
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
         let moved = self.signals.look(context.board);
         let captures = (0..self.channels).any(|channel| self.captures(channel));
@@ -341,7 +337,7 @@ impl Peripheral for Timer {
                 self.unread[channel] = false;
                 self.compare[channel]
             }
-            _ => return Err(self.fault(address, context, "there is no such register")),
+            _ => return context.refuse(&self.name, address, "there is no such register"),
         };
         self.update(context);
         Ok(if size == 2 { word } else { word >> (8 * (address & 1)) & 0xff })
@@ -355,7 +351,7 @@ impl Peripheral for Timer {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         if size != 2 {
-            return Err(self.fault(address, context, "the registers are written in words"));
+            return context.refuse(&self.name, address, "the registers are written in words");
         }
         self.rebase(context.now);
         let offset = address - self.base;
@@ -363,10 +359,10 @@ impl Peripheral for Timer {
         match offset {
             CTL => {
                 if self.kind == Kind::B && value & TBCLGRP != 0 {
-                    return Err(self.fault(address, context, "groups of compare latches are not modelled"));
+                    return context.refuse(&self.name, address, "groups of compare latches are not modelled");
                 }
                 if value >> 4 & 3 != MC_STOP && !matches!(value >> 8 & 3, 1 | 2) {
-                    return Err(self.fault(address, context, "an external clock is not modelled"));
+                    return context.refuse(&self.name, address, "an external clock is not modelled");
                 }
                 let length = if self.kind == Kind::B { CNTL } else { 0 };
                 self.control = value & (0x3ff | length) & !TACLR;
@@ -386,27 +382,27 @@ impl Peripheral for Timer {
                 if channel == 0 && value & CAP == 0 && Timer::acts_by_equ0(value) {
                     let what = "output modes 2, 3, 6 and 7 are of no use in channel 0, whose EQU0 is its own: the manual does not say \
                                 what they do";
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
                 if self.kind == Kind::B && value & CLLD != 0 {
                     let what = "compare latches that are loaded later are not modelled";
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
                 self.write_capture_control(channel, value, context.board);
                 if self.captures(channel) && self.capture_input(channel, context.board).is_none() {
                     let what = "this capture input is no pin: signals within the part are not modelled";
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
                 self.output_written(channel, context.now);
             }
             _ if (CCR0..CCR0 + 2 * channels).contains(&offset) => {
                 self.compare[((offset - CCR0) / 2) as usize] = value;
             }
-            _ => return Err(self.fault(address, context, "there is no such register")),
+            _ => return context.refuse(&self.name, address, "there is no such register"),
         }
         if self.mode() == MC_UP_DOWN && self.value > self.compare[0] {
             let what = "a counter beyond CCR0 in up/down mode is not modelled; clear it with TACLR";
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.update(context);
         Ok(())

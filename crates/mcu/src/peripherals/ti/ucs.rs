@@ -223,7 +223,7 @@ impl Peripheral for Ucs {
         let after = Word::new(address, size, value).onto(*before) & MASKS[index] | before & !MASKS[index];
         if let Some(what) = self.refusal(offset & !1, after) {
             let what = what.to_string();
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            return context.refuse(&self.name, address, what);
         }
         self.advance(context.now);
         self.registers[index] = after;

@@ -113,10 +113,6 @@ impl Watchdog {
         self.notice_fault(context);
         self.update(context);
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Watchdog {
@@ -156,18 +152,18 @@ impl Peripheral for Watchdog {
         }
         if address >= self.base {
             if size != 2 {
-                return Err(self.fault(address, context, "WDTCTL is written in words only"));
+                return context.refuse(&self.name, address, "WDTCTL is written in words only");
             }
             if value >> 8 != PASSWORD_WRITE {
                 context.events.request_reset(ResetCause::Password(Protected::Watchdog));
                 return Ok(());
             }
             if value >> 5 & 3 > 1 && value & WDTHOLD == 0 {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "the watchdog runs from SMCLK or ACLK only in this model",
-                ));
+                );
             }
             let cleared = value & WDTCNTCL != 0 || (value ^ self.control) & (WDTHOLD | 0x60) != 0;
             self.control = value & 0xff & !WDTCNTCL;
@@ -185,7 +181,7 @@ impl Peripheral for Watchdog {
         *register = if size == 2 { value } else { *register & !(0xff << shift) | value << shift };
         if self.enables & !(WDTIFG | OFIFG) != 0 {
             let what = "of the interrupts of SFRIE1 only WDTIE and OFIE are modelled";
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.notice_fault(context);
         self.update(context);

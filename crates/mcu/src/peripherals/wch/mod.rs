@@ -5,3 +5,13 @@ pub mod debug_data;
 pub mod pfic;
 pub mod rcc;
 pub mod systick;
+
+use super::model::Model;
+
+/// The models of the blocks here.
+pub(super) const MODELS: &[Model] = &[
+    Model::new("ch32-debug-data", &[], |_, spec| Ok(Box::new(debug_data::DebugData::new(spec)))),
+    Model::new("ch32-pfic", &[], |_, spec| Ok(Box::new(pfic::Pfic::new(spec)))),
+    Model::new("ch32-rcc", &["flash_base"], |part, spec| Ok(Box::new(rcc::Rcc::new(part, spec)?))),
+    Model::new("ch32-systick", &["software_irq"], |_, spec| Ok(Box::new(systick::SysTick::new(spec)))),
+];

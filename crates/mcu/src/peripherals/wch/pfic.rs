@@ -49,10 +49,6 @@ impl Pfic {
     pub fn new(spec: &PeripheralSpec) -> Pfic {
         Pfic { name: spec.name.clone(), base: spec.base, enabled: ALWAYS }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 /// True where a register holds zero as long as a program does not ask for what is not modelled.
@@ -80,7 +76,7 @@ impl Peripheral for Pfic {
             ISR | IENR => word(self.enabled, offset),
             IPR => word(*context.requests as u64, offset),
             _ if holds_zero(offset) => 0,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(value, offset, size))
     }
@@ -106,7 +102,7 @@ impl Peripheral for Pfic {
                 _ => {
                     let what = "this setting of the interrupt controller is not modelled; enables, the software reset \
                                 and sleep by WFI are";
-                    return Err(self.fault(address, context, what));
+                    return context.refuse(&self.name, address, what);
                 }
             },
         }

@@ -160,10 +160,6 @@ impl Rcc {
         Ok(rcc)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
-
     fn sysclk_hz(&self) -> u64 {
         if self.words[CFGR0] & SWS == SW_PLL << SWS_SHIFT { PLL_HZ } else { HSI_HZ }
     }
@@ -201,7 +197,7 @@ impl Rcc {
                 "{set} wait states are too few: the flash needs {needed} while SYSCLK is {} MHz; set them first",
                 sysclk_hz as f64 / 1e6
             );
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let given = !self.part.follows_clock();
         let is_changed = self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != CFGR0_RESET;
@@ -211,7 +207,7 @@ impl Rcc {
                 self.hclk_hz() as f64 / 1e6,
                 self.clock_hz as f64 / 1e6
             );
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         Ok(())
     }
@@ -230,13 +226,13 @@ impl Rcc {
                 _ if value == 0 => return Ok(()),
                 _ => "a reserved place",
             };
-            return Err(self.fault(address, context, what.into()));
+            return context.refuse(&self.name, address, what);
         }
         if value > 1 {
             // CH32V003RM: other values are invalid. jnk0le/random found 3 or 4 wait states with 2
             // and with 3.
             let what = format!("FLASH_ACTLR {value:#x}: the manual has 0 and 1");
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.latency = value & LATENCY;
         context.events.flash.wait_states = self.latency as u8;
@@ -281,25 +277,21 @@ impl Peripheral for Rcc {
         }
         let index = (address - self.base) as usize / 4;
         let Some(before) = self.words.get(index).copied() else {
-            let reserved = Err(self.fault(address, context, "a reserved place".into()));
+            let reserved = context.refuse(&self.name, address, "a reserved place");
             return if value == 0 { Ok(()) } else { reserved };
         };
         let value = merged_word(before, address, size, value);
         self.words[index] = match index {
             CTLR if value & HSEON != 0 => {
-                return Err(self.fault(
-                    address,
-                    context,
-                    "the crystal oscillator HSE is not modelled".into(),
-                ));
+                return context.refuse(&self.name, address, "the crystal oscillator HSE is not modelled");
             }
             CFGR0 if value & PLLSRC != 0 || value & SW == 1 || value & SW == 3 => {
-                let what = "only HSI and the PLL on HSI are modelled as sources of the clock".into();
-                return Err(self.fault(address, context, what));
+                let what = "only HSI and the PLL on HSI are modelled as sources of the clock";
+                return context.refuse(&self.name, address, what);
             }
             CFGR0 => value & KEPT[CFGR0] | before & SWS,
             INTR if value & INTR_ENABLES != 0 => {
-                return Err(self.fault(address, context, "RCC_INTR: its interrupts are not modelled".into()));
+                return context.refuse(&self.name, address, "RCC_INTR: its interrupts are not modelled");
             }
             // Section 3.4.1: what makes the system clock cannot be switched off.
             CTLR if self.words[CFGR0] & SWS != 0 => value | HSION | PLLON,

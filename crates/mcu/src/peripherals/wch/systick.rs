@@ -101,11 +101,6 @@ impl SysTick {
             }
         }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
-        let what = "register not modelled".into();
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
 }
 
 impl Peripheral for SysTick {
@@ -121,7 +116,7 @@ impl Peripheral for SysTick {
             SR => self.flag.into(),
             CNTL => self.count,
             CMPLR => self.compare,
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -142,7 +137,7 @@ impl Peripheral for SysTick {
             SR => self.flag &= merge(self.flag.into()) & 1 != 0,
             CNTL => self.count = merge(self.count),
             CMPLR => self.compare = merge(self.compare),
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

@@ -3,9 +3,10 @@
 
 use lab::LabError;
 use lab::reference::curve::Curve;
-use sim::node::{Advance, Draw, Node, SignerCounts, State, Voltages};
+use sim::node::{Advance, Node, SignerCounts};
 use sim::radio::{Arrival, Emission, ReceiveMode};
 use sim::station::verifier::Peer;
+use sim::supply::{Draw, State, Voltages};
 use sim::time::SECOND_NS;
 use wire::node::Scheme;
 

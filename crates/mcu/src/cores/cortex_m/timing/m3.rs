@@ -26,7 +26,8 @@ mod float;
 
 use self::float::FloatUnit;
 use super::super::fetch::{FLASH_END, FetchUnit, KeptLines, Transfer};
-use super::super::flash::{Changed, FlashRegisters, Interface, Settings};
+use super::super::flash::{Changed, FlashRegisters, Settings};
+use super::super::flash_interface::Interface;
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};

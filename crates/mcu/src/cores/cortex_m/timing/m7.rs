@@ -21,12 +21,13 @@ mod float;
 
 use self::branches::Branches;
 use self::facts::{DELAYS, FLAGS, Facts, delay, unit};
+use super::super::cache::CacheControl;
 use super::super::flash::FlashRegisters;
 use super::super::fpu::decode::{Operation, operation};
+use super::super::mpu::Mpu;
 use super::super::op::{Op, Opcode};
-use super::super::system::mpu::Mpu;
 use super::super::tcm::Caches;
-use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
+use super::{Exception, FLOAT_STATE, Retired, Timing};
 use crate::{Fault, GateRegister, Part, ResetCause};
 use std::ops::Range;
 

@@ -126,10 +126,6 @@ impl Adc {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn is(&self, bit: u8) -> bool {
         self.bytes[CTRLB] & bit != 0
     }
@@ -266,7 +262,7 @@ impl Peripheral for Adc {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         if let Some(what) = &self.failure {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let offset = (address - self.base) as usize;
         let [low, high] = self.result.to_le_bytes();
@@ -299,7 +295,7 @@ impl Peripheral for Adc {
         for (index, byte) in value.to_le_bytes().into_iter().take(size.into()).enumerate() {
             let offset = (address - self.base) as usize + index;
             let written = self.write_byte(offset, byte, context);
-            written.map_err(|what| self.fault(address, context, what))?;
+            written.map_err(|what| context.fault(&self.name, address, what))?;
         }
         self.signal(context);
         Ok(())

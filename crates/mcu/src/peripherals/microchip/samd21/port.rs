@@ -100,10 +100,6 @@ impl Port {
         if offset < SIZE { offset } else { address.wrapping_sub(self.io_port) }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// WRCONFIG: sets 16 pins at once.
     fn configure(&mut self, word: u32) {
         let first = if word >> 31 != 0 { 16 } else { 0 };
@@ -144,7 +140,7 @@ impl Peripheral for Port {
             WRCONFIG => 0,
             at @ PMUX..PINCFG => bytes(&self.multiplexers, (at - PMUX) as usize),
             at @ PINCFG..SIZE => bytes(&self.pins, (at - PINCFG) as usize),
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -174,7 +170,7 @@ impl Peripheral for Port {
             IN => {}
             CTRL => self.sampling = merged_word(self.sampling, offset, size, value),
             WRCONFIG if size == 4 => self.configure(value),
-            WRCONFIG => return Err(self.fault(address, context, "WRCONFIG takes words")),
+            WRCONFIG => return context.refuse(&self.name, address, "WRCONFIG takes words"),
             PMUX..SIZE => {
                 for (at, byte) in (offset..).zip(value.to_le_bytes()).take(size.into()) {
                     if at < PINCFG {
@@ -184,7 +180,7 @@ impl Peripheral for Port {
                     }
                 }
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         let after = self.levels();
         if before != after {

@@ -132,17 +132,13 @@ impl Sercom {
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         let address = self.base + DATA;
         if !self.on() || self.control_b & TXEN == 0 {
-            return Err(self.fault(address, context, "sending while the transmitter is off"));
+            return context.refuse(&self.name, address, "sending while the transmitter is off");
         }
         let Some(frame) = self.frame(context) else {
-            return Err(self.fault(address, context, "sending without a clock or a baud rate"));
+            return context.refuse(&self.name, address, "sending without a clock or a baud rate");
         };
         self.complete = false;
         if self.shifting.is_none() {
@@ -163,10 +159,10 @@ impl Sercom {
         if value & ENABLE != 0 {
             if mode != MODE_INTERNAL || value & CMODE != 0 {
                 let what = "of its modes, only the asynchronous USART with internal clock is modelled";
-                return Err(self.fault(self.base, context, what));
+                return context.refuse(&self.name, self.base, what);
             }
             if value >> FORM_SHIFT & 15 > FORM_PARITY || value >> SAMPR_SHIFT & 7 > 4 {
-                return Err(self.fault(self.base, context, "CTRLA.FORM or SAMPR that is not modelled"));
+                return context.refuse(&self.name, self.base, "CTRLA.FORM or SAMPR that is not modelled");
             }
         } else {
             self.waiting = None;
@@ -197,7 +193,7 @@ impl Peripheral for Sercom {
             // Nothing has been received.
             SYNCBUSY | DATA => 0,
             DBGCTRL => self.debug,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -224,7 +220,7 @@ impl Peripheral for Sercom {
             SYNCBUSY => {}
             DATA => self.send(merge(0) as u8, context)?,
             DBGCTRL => self.debug = merge(0) & 1,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

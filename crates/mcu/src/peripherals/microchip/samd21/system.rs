@@ -142,10 +142,6 @@ impl System {
         Ok(system)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
-
     /// The core's clock: generator 0, divided by CPUSEL.
     fn core_hz(&self) -> u64 {
         self.generators.generator_hz(0, &self.oscillators) >> (self.dividers & 7)
@@ -181,7 +177,7 @@ impl System {
         let (reference_hz, timer_hz) = (module_hz(FDPLL_ID), module_hz(FDPLL_32K_ID));
         let wanted = self.generators.wants(FDPLL);
         let followed = self.oscillators.follow_dpll(reference_hz, timer_hz, wanted, context.now);
-        followed.map_err(|what| self.fault(address, context, what))?;
+        followed.map_err(|what| context.fault(&self.name, address, what))?;
         self.publish(context);
         let core_hz = self.core_hz();
         if core_hz == 0 {
@@ -190,7 +186,7 @@ impl System {
             } else {
                 "GCLK_GENCTRL: generator 0 has no source that runs: the core stands still for ever"
             };
-            return Err(self.fault(address, context, what.into()));
+            return context.refuse(&self.name, address, what);
         }
         let set = self.flash().wait_states;
         let needed = self.part.wait_states(core_hz, context.board.supply_v);
@@ -200,7 +196,7 @@ impl System {
                 "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first",
                 core_hz as f64 / 1e6
             );
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         // DFLL48M with a crystal of 32,768 Hz as its reference comes within a tenth of a percent of
         // 48 MHz.
@@ -210,7 +206,7 @@ impl System {
                 core_hz as f64 / 1e6,
                 self.clock_hz as f64 / 1e6
             );
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         Ok(())
     }
@@ -346,7 +342,7 @@ impl Peripheral for System {
         } else {
             self.write_nvmctrl(address.wrapping_sub(self.nvmctrl), size, value)
         };
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.apply(address, context)
     }
 

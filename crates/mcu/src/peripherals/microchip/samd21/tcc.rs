@@ -254,16 +254,12 @@ impl Tcc {
         if self.flags & self.enables != 0 { context.request(irq) } else { context.withdraw(irq) }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Comes to the present; the generic clock must be what it was while it counted.
     fn come(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         let source_hz = context.events.generic_clocks_hz.get(self.clock_id).copied().unwrap_or(0);
         if self.running() && source_hz != self.source_hz {
             let what = "its clock changed while it counted: this is not modelled";
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.advance(context);
         self.source_hz = source_hz;
@@ -386,7 +382,7 @@ impl Peripheral for Tcc {
                 let first = if register >= CCB0 { CCB0 } else { CC0 };
                 let channel = register.checked_sub(first).map_or(4, |offset| offset as usize / 4);
                 if channel >= self.channels {
-                    return Err(self.fault(address, context, "register not modelled"));
+                    return context.refuse(&self.name, address, "register not modelled");
                 }
                 let own = self.compare[channel];
                 let buffered = self.compare_buffers[channel].filter(|_| register >= CCB0);
@@ -406,7 +402,7 @@ impl Peripheral for Tcc {
     ) -> Result<(), Fault> {
         self.come(address, context)?;
         let written = self.write_register(address - self.base, size, value);
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.settle(context);
         Ok(())
     }

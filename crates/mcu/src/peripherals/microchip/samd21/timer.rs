@@ -231,19 +231,15 @@ impl Timer {
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Comes to the present; the generic clock must be what it was while it counted.
     fn look(&mut self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
         let source_hz = context.events.generic_clocks_hz.get(self.clock_id).copied().unwrap_or(0);
         if self.running() && source_hz != self.source_hz {
-            return Err(self.fault(
+            return context.refuse(
+                &self.name,
                 address,
-                context,
                 "its clock changed while it counted: this is not modelled",
-            ));
+            );
         }
         self.advance(context.now);
         self.source_hz = source_hz;
@@ -324,7 +320,7 @@ impl Peripheral for Timer {
             CC1 if self.mode() == MODE_32 => self.compare[1],
             CC if self.eight() => self.compare[0] | self.compare[1] << 8,
             CC => self.compare[0] | self.compare[1] << 16,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -385,7 +381,7 @@ impl Peripheral for Timer {
             }
             _ => Err("register not modelled"),
         };
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.signal(context);
         Ok(())
     }

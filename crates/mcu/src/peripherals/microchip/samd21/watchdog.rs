@@ -320,12 +320,7 @@ impl Peripheral for Watchdog {
         self.look(context);
         let offset = address - self.base;
         for (byte, value) in (offset..).zip(value.to_le_bytes()).take(size.into()) {
-            self.write_byte(byte, value, context).map_err(|what| Fault::Peripheral {
-                pc: context.pc,
-                address,
-                device: self.name.clone(),
-                what,
-            })?;
+            self.write_byte(byte, value, context).map_err(|what| context.fault(&self.name, address, what))?;
         }
         self.signal(context);
         Ok(())

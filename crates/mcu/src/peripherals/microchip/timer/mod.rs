@@ -11,7 +11,7 @@ mod counter;
 pub mod tiny;
 mod waveform;
 
-use super::super::avr_port;
+use super::avr_port;
 use crate::peripheral::POWER_REDUCTION;
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 use counter::{CHANNELS, Counter, ICF, OCFA, TOV};
@@ -184,10 +184,6 @@ impl Timer {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The register at an address, and which byte of it.
     fn register(&self, address: u32) -> (Register, usize) {
         let found = self.addresses.iter().find(|(at, ..)| *at == address);
@@ -344,10 +340,12 @@ impl Timer {
         match self.waveform() {
             Some(waveform) => self.counter.set_waveform(waveform),
             None if self.clock_select() == 0 => {}
-            None => return Err(self.fault(address, context, "this waveform generation mode is reserved")),
+            None => {
+                return context.refuse(&self.name, address, "this waveform generation mode is reserved");
+            }
         }
         if self.counts_pin() && self.clock_pin.is_none() {
-            return Err(self.fault(address, context, "an external clock without a pin"));
+            return context.refuse(&self.name, address, "an external clock without a pin");
         }
         for channel in 0..self.counter.channels {
             self.counter.com[channel] = self.control_a >> (6 - 2 * channel) & 3;

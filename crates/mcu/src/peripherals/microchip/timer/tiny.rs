@@ -9,9 +9,9 @@
 //! as written. Not modelled, and faults: dead times, TSM and PSR0 (they hold or reset timer 0's
 //! prescaler), PCK before the PLL has locked, and ATtiny15 mode (a core's clock of 6.4 MHz).
 
+use super::super::avr_port;
 use super::counter::{CHANNELS, Counter, OCFA, TOV};
 use super::waveform::{Kind, Top, Waveform};
-use crate::peripherals::avr_port;
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, ResetCause, Spec};
 
 /// Registers from DTPS1 on: DT1B, DT1A, PLLCSR; OCR1B, GTCCR, OCR1C, OCR1A, TCNT1, TCCR1.
@@ -123,10 +123,6 @@ impl TinyTimer {
         };
         timer.reset();
         Ok(timer)
-    }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
     /// Pulses of the prescaler's clock in so many cycles, as a fraction.
@@ -412,7 +408,7 @@ impl Peripheral for TinyTimer {
             self.flags &= !flags_of(value);
         } else {
             let done = self.write_register(address - self.base, value, context);
-            done.map_err(|what| self.fault(address, context, what))?;
+            done.map_err(|what| context.fault(&self.name, address, what))?;
         }
         self.plan();
         self.request(context);

@@ -195,10 +195,6 @@ impl Dma {
             }
         }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Dma {
@@ -208,7 +204,8 @@ impl Peripheral for Dma {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let word = self.read_register(register(address));
-        let word = word.ok_or_else(|| self.fault(address, context, "a register that is not modelled"))?;
+        let word =
+            word.ok_or_else(|| context.fault(&self.name, address, "a register that is not modelled"))?;
         Ok(part_of_word(word, address, size))
     }
 
@@ -223,7 +220,7 @@ impl Peripheral for Dma {
             return super::written_in_reset(&self.name, address, context);
         }
         let written = self.write_register(register(address), Write::new(address, size, value));
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.request(context);
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 use super::Write;
 use crate::clock::rescaled;
+use crate::peripherals::register::{Register, Registers};
 
 const CTRL: u32 = 0x00;
 /// CTRL.ENABLE of both oscillators.
@@ -64,58 +65,52 @@ const VCOPD: u32 = 1 << 5;
 const POSTDIVPD: u32 = 1 << 3;
 const PD: u32 = 1 << 0;
 
+/// The registers of a PLL (section 2.18.4).
+const PLL: &[Register] = &[
+    Register::new(PLL_CS, BYPASS | 0x3f).with_reset(1),
+    Register::new(PLL_PWR, PWR_MASK).with_reset(PWR_MASK),
+    Register::new(PLL_FBDIV, 0xfff),
+    Register::new(PLL_PRIM, 0x0007_7000).with_reset(0x0007_7000),
+];
+
 /// One of the two.
 #[derive(Clone)]
-pub(super) struct Pll {
-    control: u32,
-    power: u32,
-    feedback: u32,
-    dividers: u32,
-}
+pub(super) struct Pll(Registers);
 
 impl Pll {
-    /// Section 2.18.4: as after a reset.
+    /// As after a reset.
     pub fn new() -> Pll {
-        Pll { control: 1, power: PWR_MASK, feedback: 0, dividers: 0x0007_7000 }
+        Pll(Registers::new(PLL))
     }
 
     fn locked(&self, reference_hz: u64) -> bool {
-        self.power & (VCOPD | PD) == 0 && reference_hz != 0 && (16..=320).contains(&self.feedback)
+        self.0[PLL_PWR] & (VCOPD | PD) == 0 && reference_hz != 0 && (16..=320).contains(&self.0[PLL_FBDIV])
     }
 
     /// The output for a reference (section 2.18.1): FREF / REFDIV * FBDIV / (POSTDIV1 * POSTDIV2).
     pub fn hz(&self, reference_hz: u64) -> u64 {
-        let divider = u64::from(self.control & 0x3f).max(1);
-        if self.control & BYPASS != 0 {
+        let divider = u64::from(self.0[PLL_CS] & 0x3f).max(1);
+        if self.0[PLL_CS] & BYPASS != 0 {
             return reference_hz / divider;
         }
-        if !self.locked(reference_hz) || self.power & POSTDIVPD != 0 {
+        if !self.locked(reference_hz) || self.0[PLL_PWR] & POSTDIVPD != 0 {
             return 0;
         }
-        let post = |shift: u32| u64::from(self.dividers >> shift & 7).max(1);
-        reference_hz * u64::from(self.feedback) / (divider * post(16) * post(12))
+        let post = |shift: u32| u64::from(self.0[PLL_PRIM] >> shift & 7).max(1);
+        reference_hz * u64::from(self.0[PLL_FBDIV]) / (divider * post(16) * post(12))
     }
 
     pub fn read(&self, register: u32, reference_hz: u64) -> Option<u32> {
-        Some(match register {
-            PLL_CS => self.control | if self.locked(reference_hz) { LOCK } else { 0 },
-            PLL_PWR => self.power,
-            PLL_FBDIV => self.feedback,
-            PLL_PRIM => self.dividers,
-            _ => return None,
-        })
+        let locked = register == PLL_CS && self.locked(reference_hz);
+        self.0.get(register).map(|word| if locked { word | LOCK } else { word })
     }
 
     /// A write; a sentence where it cannot be.
     pub fn write(&mut self, register: u32, write: Write) -> Result<(), &'static str> {
-        match register {
-            PLL_CS => self.control = write.onto(self.control) & (BYPASS | 0x3f),
-            PLL_PWR => self.power = write.onto(self.power) & PWR_MASK,
-            PLL_FBDIV => self.feedback = write.onto(self.feedback) & 0xfff,
-            PLL_PRIM => self.dividers = write.onto(self.dividers) & 0x0007_7000,
-            _ => return super::reserved(write),
+        if self.0.get(register).is_none() {
+            return super::reserved(write);
         }
-        Ok(())
+        self.0.write(register, |before| write.onto(before))
     }
 }
 

@@ -205,10 +205,6 @@ impl Pins {
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn read_sio(&mut self, register: u32, context: &Context<'_, '_>) -> Result<u32, &'static str> {
         Ok(match register {
             // The first core.
@@ -448,12 +444,12 @@ impl Peripheral for Pins {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if (self.sio..self.sio + SIO_SIZE).contains(&address) {
             let word = self.check_sio().and_then(|()| self.read_sio((address - self.sio) & !3, context));
-            let word = word.map_err(|what| self.fault(address, context, what))?;
+            let word = word.map_err(|what| context.fault(&self.name, address, what))?;
             return Ok(part_of_word(word, address, size));
         }
         let base = address & !(BLOCK - 1);
         let word = self.read_block(base, register(address));
-        let word = word.map_err(|what| self.fault(address, context, what))?;
+        let word = word.map_err(|what| context.fault(&self.name, address, what))?;
         Ok(part_of_word(word, address, size))
     }
 
@@ -481,7 +477,7 @@ impl Peripheral for Pins {
             let write = Write::new(address, size, value);
             self.write_block(base, register(address), write)
         };
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.driven_changed(before, context);
         Ok(())
     }

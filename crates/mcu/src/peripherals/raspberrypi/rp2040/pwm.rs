@@ -195,10 +195,6 @@ impl Pwm {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// The slice and the channel of a pin.
     fn channel(pin: u8) -> (usize, usize) {
         (usize::from(pin >> 1) % SLICES, usize::from(pin & 1))
@@ -362,7 +358,7 @@ impl Peripheral for Pwm {
             INTE => self.enabled,
             INTF => self.forced,
             INTS => self.raised & self.enabled | self.forced,
-            _ if offset >= EN => return Err(self.fault(address, context, "register not modelled")),
+            _ if offset >= EN => return context.refuse(&self.name, address, "register not modelled"),
             _ => match offset % STRIDE {
                 CSR => slice.control,
                 DIV => slice.divider,
@@ -387,7 +383,7 @@ impl Peripheral for Pwm {
         }
         self.advance(context);
         let written = self.write_register(register(address), Write::new(address, size, value));
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.settle(context);
         Ok(())
     }

@@ -159,10 +159,6 @@ impl System {
         Ok(system)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
-
     /// The block that an address belongs to, and whether it is held in reset: then its registers
     /// read as after one.
     fn block(&self, address: u32) -> (&'static str, bool) {
@@ -187,8 +183,8 @@ impl System {
         let sio = if self.forced_off & SIO != 0 { HELD_SIO } else { 0 };
         context.events.set_controls(self.resets | sio, clocks);
         if core_hz == 0 {
-            let what = "clk_sys has no source that runs: the core stands still for ever".into();
-            return Err(self.fault(address, context, what));
+            let what = "clk_sys has no source that runs: the core stands still for ever";
+            return context.refuse(&self.name, address, what);
         }
         if !self.part.follows_clock() && core_hz > self.clock_hz {
             let what = format!(
@@ -196,7 +192,7 @@ impl System {
                 core_hz as f64 / 1e6,
                 self.clock_hz as f64 / 1e6
             );
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         Ok(())
     }
@@ -371,7 +367,7 @@ impl Peripheral for System {
         }
         let write = Write::new(address, size, value);
         let written = self.write_block(block, register(address), write, context);
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.apply(address, context)
     }
 

@@ -118,10 +118,6 @@ impl Timer {
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// As after its own reset.
     fn clear(&mut self) {
         self.count = 0;
@@ -162,7 +158,7 @@ impl Peripheral for Timer {
             INTF => self.forced,
             INTS => self.raised & self.enabled | self.forced,
             TIMEHW | TIMELW => 0,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, address, size))
@@ -201,7 +197,7 @@ impl Peripheral for Timer {
             INTE => self.enabled = write.onto(self.enabled) & 15,
             INTF => self.forced = write.onto(self.forced) & 15,
             TIMEHR | TIMELR | TIMERAWH | TIMERAWL | INTS => {}
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

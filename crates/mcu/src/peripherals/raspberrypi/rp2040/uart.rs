@@ -3,7 +3,7 @@
 
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
-use crate::peripherals::register::part_of_word;
+use crate::peripherals::register::{Register, Registers, part_of_word};
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
 
@@ -34,23 +34,18 @@ const BRK: u32 = 1 << 0;
 const PEN: u32 = 1 << 1;
 const STP2: u32 = 1 << 3;
 const FEN: u32 = 1 << 4;
-/// CR, and what of it is modelled: RTS and the like are outputs that nobody sees.
+/// CR.
 const UARTEN: u32 = 1 << 0;
 const TXE: u32 = 1 << 8;
 const RXE: u32 = 1 << 9;
-const CR_MASK: u32 = 0xff87;
-const CR_REFUSED: u32 = 0xc086;
-const CR_RESET: u32 = TXE | RXE;
 /// Interrupts: overrun, receive timeout, transmit, receive.
 const OE: u32 = 1 << 10;
 const RT: u32 = 1 << 6;
 const TX: u32 = 1 << 5;
 const RX: u32 = 1 << 4;
-const IMSC_MASK: u32 = 0x7ff;
 /// DR and RSR: overrun.
 const DR_OE: u32 = 1 << 11;
 const RSR_OE: u32 = 1 << 3;
-const IFLS_RESET: u32 = 0x12;
 /// Words of the queues (section 4.2: 32 rows).
 const DEPTH: usize = 32;
 /// The receive timeout: so many bits without a character (section 4.2.6.4).
@@ -59,6 +54,21 @@ const TIMEOUT_BITS: u64 = 32;
 const INTERPOSER: u64 = 2;
 /// UARTPeriphID and UARTPCellID (section 4.2.8).
 const IDENTIFICATION: [u32; 8] = [0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
+
+/// The registers that keep what is written. CR's RTS and the like are outputs that nobody sees; the
+/// SDK enables requests in DMACR that nobody serves.
+const MAP: &[Register] = &[
+    Register::new(ILPR, 0xff),
+    Register::new(IBRD, 0xffff),
+    Register::new(FBRD, 0x3f),
+    Register::new(LCR_H, 0xff).refusing(BRK, "breaks are not modelled"),
+    Register::new(CR, 0xff87)
+        .with_reset(TXE | RXE)
+        .refusing(0xc086, "loopback, flow control and IrDA are not modelled"),
+    Register::new(IFLS, 0x3f).with_reset(0x12),
+    Register::new(IMSC, 0x7ff),
+    Register::new(DMACR, 0),
+];
 
 /// The registers.
 #[derive(Clone)]
@@ -70,14 +80,8 @@ pub struct Uart {
     held: bool,
     clock_hz: u64,
     peripheral_hz: u64,
-    integer: u32,
-    fraction: u32,
-    line: u32,
-    control: u32,
-    levels: u32,
-    mask: u32,
+    registers: Registers,
     raised: u32,
-    low_power: u32,
     queue: VecDeque<u8>,
     /// The character in the shift register, and when it is out.
     shifting: Option<(u8, u64)>,
@@ -107,14 +111,8 @@ impl Uart {
             held: true,
             clock_hz: part.default_clock_hz,
             peripheral_hz: 0,
-            integer: 0,
-            fraction: 0,
-            line: 0,
-            control: CR_RESET,
-            levels: IFLS_RESET,
-            mask: 0,
+            registers: Registers::new(MAP),
             raised: 0,
-            low_power: 0,
             queue: VecDeque::new(),
             shifting: None,
             received: VecDeque::new(),
@@ -126,47 +124,48 @@ impl Uart {
     }
 
     fn depth(&self) -> usize {
-        if self.line & FEN != 0 { DEPTH } else { 1 }
+        if self.registers[LCR_H] & FEN != 0 { DEPTH } else { 1 }
     }
 
     /// Characters in the queue at which its interrupt is asked for; without queues none are to
     /// wait.
     fn transmit_level(&self) -> usize {
-        if self.line & FEN == 0 { 0 } else { level(self.levels & 7) }
+        if self.registers[LCR_H] & FEN == 0 { 0 } else { level(self.registers[IFLS] & 7) }
     }
 
     fn receive_level(&self) -> usize {
-        if self.line & FEN == 0 { 1 } else { level(self.levels >> 3 & 7) }
+        if self.registers[LCR_H] & FEN == 0 { 1 } else { level(self.registers[IFLS] >> 3 & 7) }
     }
 
     /// Core cycles of so many bits; none without a clock or a divisor. Section 4.2.3.2: 16 times
     /// (IBRD + FBRD / 64) of clk_peri.
     fn bits(&self, bits: u64) -> Option<u64> {
-        let divisor = u128::from(self.integer * 64 + self.fraction);
+        let divisor = u128::from(self.registers[IBRD] * 64 + self.registers[FBRD]);
         let cycles = (u128::from(bits) * divisor * u128::from(self.clock_hz))
             .checked_div(4 * u128::from(self.peripheral_hz))?;
         (cycles != 0).then_some(cycles as u64)
     }
 
     fn frame(&self) -> Option<u64> {
-        let data = 5 + u64::from(self.line >> 5 & 3);
-        self.bits(1 + data + u64::from(self.line & PEN != 0) + 1 + u64::from(self.line & STP2 != 0))
+        let data = 5 + u64::from(self.registers[LCR_H] >> 5 & 3);
+        self.bits(
+            1 + data
+                + u64::from(self.registers[LCR_H] & PEN != 0)
+                + 1
+                + u64::from(self.registers[LCR_H] & STP2 != 0),
+        )
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
-        if self.raised & self.mask != 0 {
+        if self.raised & self.registers[IMSC] != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
         }
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn send(&mut self, byte: u8, now: u64) -> Result<(), &'static str> {
-        if self.control & (UARTEN | TXE) != UARTEN | TXE {
+        if self.registers[CR] & (UARTEN | TXE) != UARTEN | TXE {
             return Err("sending while the transmitter is off");
         }
         let Some(frame) = self.frame() else {
@@ -175,7 +174,7 @@ impl Uart {
         // What is too much for the queue is lost.
         if self.shifting.is_none() {
             self.shifting = Some((byte, now + frame));
-            if self.line & FEN == 0 {
+            if self.registers[LCR_H] & FEN == 0 {
                 self.raised |= TX;
                 return Ok(());
             }
@@ -223,18 +222,11 @@ impl Uart {
                 }
             }
             FR => self.flags(),
-            ILPR => self.low_power,
-            IBRD => self.integer,
-            FBRD => self.fraction,
-            LCR_H => self.line,
-            CR => self.control,
-            IFLS => self.levels,
-            IMSC => self.mask,
             RIS => self.raised,
-            MIS => self.raised & self.mask,
-            ICR | DMACR => 0,
+            MIS => self.raised & self.registers[IMSC],
+            ICR => 0,
             PERIPHID0.. => IDENTIFICATION[((register - PERIPHID0) / 4) as usize],
-            _ => return None,
+            _ => return self.registers.get(register),
         })
     }
 
@@ -242,27 +234,9 @@ impl Uart {
         match register {
             DR => self.send(value as u8, now)?,
             RSR => self.overrun = false,
-            ILPR => self.low_power = value & 0xff,
-            IBRD => self.integer = value & 0xffff,
-            FBRD => self.fraction = value & 0x3f,
-            LCR_H => {
-                self.line = value & 0xff;
-                if self.line & BRK != 0 {
-                    return Err("breaks are not modelled");
-                }
-            }
-            CR => {
-                self.control = value & CR_MASK;
-                if self.control & CR_REFUSED != 0 {
-                    return Err("loopback, flow control and IrDA are not modelled");
-                }
-            }
-            IFLS => self.levels = value & 0x3f,
-            IMSC => self.mask = value & IMSC_MASK,
             ICR => self.raised &= !value,
-            // The SDK enables requests that nobody serves.
-            DMACR | FR | RIS | MIS => {}
-            _ => return Err("register not modelled"),
+            FR | RIS | MIS => {}
+            _ => self.registers.write(register, |_| value)?,
         }
         Ok(())
     }
@@ -281,7 +255,7 @@ impl Uart {
     fn on_bytes_arrive(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
         self.arriving.extend(bytes);
         // Without a baud rate nothing can be heard.
-        let on = self.control & (UARTEN | RXE) == UARTEN | RXE;
+        let on = self.registers[CR] & (UARTEN | RXE) == UARTEN | RXE;
         if self.arrives.is_none() {
             self.arrives = self.frame().filter(|_| on).map(|frame| context.now + frame);
         }
@@ -303,7 +277,7 @@ impl Peripheral for Uart {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let word = self.read_register(register(address), context.now);
-        let word = word.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
         self.signal(context);
         Ok(part_of_word(word, address, size))
     }
@@ -327,7 +301,7 @@ impl Peripheral for Uart {
             value = write.onto(old);
         }
         let written = self.write_register(at, value, context.now);
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.signal(context);
         Ok(())
     }
@@ -394,14 +368,8 @@ impl Peripheral for Uart {
     fn reset(&mut self) {
         self.held = true;
         self.peripheral_hz = 0;
-        self.integer = 0;
-        self.fraction = 0;
-        self.line = 0;
-        self.control = CR_RESET;
-        self.levels = IFLS_RESET;
-        self.mask = 0;
+        self.registers.reset();
         self.raised = 0;
-        self.low_power = 0;
         self.queue.clear();
         self.shifting = None;
         self.received.clear();

@@ -31,8 +31,7 @@ impl Usb {
         if register(address) == SIE_CTRL {
             return Ok(());
         }
-        let what = "USB is not modelled, but for SIE_CTRL".into();
-        Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what })
+        context.refuse(&self.name, address, "USB is not modelled, but for SIE_CTRL")
     }
 }
 
@@ -59,8 +58,8 @@ impl Peripheral for Usb {
         }
         self.control = Write::new(address, size, value).onto(self.control);
         if self.control & !SIE_CTRL_MASK != 0 {
-            let what = "USB is not modelled: what begins something in SIE_CTRL is refused".into();
-            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+            let what = "USB is not modelled: what begins something in SIE_CTRL is refused";
+            return context.refuse(&self.name, address, what);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! counters.
 
 use super::{BLOCK, Write, register};
-use crate::peripherals::register::part_of_word;
+use crate::peripherals::register::{Register, Registers, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -39,24 +39,23 @@ const VERSION: u32 = 0x5c;
 const DR0: u32 = 0x60;
 const DR_END: u32 = 0xf0;
 const SPI_CTRLR0: u32 = 0xf4;
-const WORDS: usize = 0x100 / 4;
 
-/// The registers that keep what is written, and what of them can be written.
-const MASKS: [(u32, u32); 14] = [
-    (CTRLR0, 0x017f_ffff),
-    (CTRLR1, 0xffff),
-    (SSIENR, 1),
-    (0x0c, 7),
-    (0x10, 1),
-    (BAUDR, 0xffff),
-    (0x18, 0xff),
-    (0x1c, 0xff),
-    (0x2c, 0x3f),
-    (0x4c, 3),
-    (0x50, 0xff),
-    (0x54, 0xff),
-    (0xf0, 0xff),
-    (SPI_CTRLR0, 0xff07_fb3f),
+/// The registers of SSI that keep what is written.
+const MAP: &[Register] = &[
+    Register::new(CTRLR0, 0x017f_ffff),
+    Register::new(CTRLR1, 0xffff),
+    Register::new(SSIENR, 1),
+    Register::new(0x0c, 7),
+    Register::new(0x10, 1),
+    Register::new(BAUDR, 0xffff),
+    Register::new(0x18, 0xff),
+    Register::new(0x1c, 0xff),
+    Register::new(0x2c, 0x3f),
+    Register::new(0x4c, 3),
+    Register::new(0x50, 0xff),
+    Register::new(0x54, 0xff),
+    Register::new(0xf0, 0xff),
+    Register::new(SPI_CTRLR0, 0xff07_fb3f).with_reset(0x0300_0000),
 ];
 /// SR: receive queue not empty, transmit queue empty and not full, a transfer is under way.
 const RFNE: u32 = 1 << 3;
@@ -84,7 +83,7 @@ pub struct Xip {
     control: u32,
     flushes: u32,
     flushed: u64,
-    words: [u32; WORDS],
+    ssi: Registers,
     /// The bytes of the command that is being sent, and what came back.
     command: Vec<u8>,
     received: VecDeque<u8>,
@@ -109,7 +108,7 @@ impl Xip {
             control: CTRL_RESET,
             flushes: 0,
             flushed: 0,
-            words: [0; WORDS],
+            ssi: Registers::new(MAP),
             command: Vec::new(),
             received: VecDeque::new(),
             pushed: 0,
@@ -119,24 +118,20 @@ impl Xip {
         Ok(xip)
     }
 
-    fn word(&self, register: u32) -> u32 {
-        self.words[(register / 4) as usize]
-    }
-
     /// Core cycles of a clock of the serial interface: clk_sys divided by SCKDV, an even number.
     fn period(&self) -> u64 {
-        u64::from(self.word(BAUDR) & 0xfffe).max(2)
+        u64::from(self.ssi[BAUDR] & 0xfffe).max(2)
     }
 
     /// Core cycles of the read of a word: command, address with mode bits, wait cycles, 32 bits of
     /// data. Section 4.10.13, CTRLR0.SPI_FRF, SPI_CTRLR0.INST_L, TRANS_TYPE, ADDR_L, WAIT_CYCLES.
     fn word_cycles(&self) -> u64 {
-        let lanes = match self.word(CTRLR0) >> 21 & 3 {
+        let lanes = match self.ssi[CTRLR0] >> 21 & 3 {
             0 => 1,
             1 => 2,
             _ => 4,
         };
-        let settings = self.word(SPI_CTRLR0);
+        let settings = self.ssi[SPI_CTRLR0];
         let (command_lanes, address_lanes) = match settings & 3 {
             0 => (1, 1),
             1 => (1, lanes),
@@ -146,10 +141,6 @@ impl Xip {
         let address = u64::from(settings >> 2 & 15) * 4;
         let wait = if lanes == 1 { 0 } else { u64::from(settings >> 11 & 31) };
         (command / command_lanes + address / address_lanes + wait + 32 / lanes) * self.period()
-    }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
     /// The flash's answer to the next byte of a command.
@@ -167,12 +158,12 @@ impl Xip {
     }
 
     fn push(&mut self, value: u32, now: u64) -> Result<(), &'static str> {
-        if self.word(SSIENR) == 0 {
+        if self.ssi[SSIENR] == 0 {
             return Err("the serial interface is written to while it is off");
         }
-        match self.word(CTRLR0) >> 8 & 3 {
+        match self.ssi[CTRLR0] >> 8 & 3 {
             // Transmit and receive: frames of eight bits.
-            0 if self.word(CTRLR0) >> 16 & 31 == 7 => {
+            0 if self.ssi[CTRLR0] >> 16 & 31 == 7 => {
                 if now >= self.done {
                     // The flash was deselected.
                     self.command.clear();
@@ -185,10 +176,10 @@ impl Xip {
             // with the first. Its data is not looked at.
             3 => {
                 self.pushed += 1;
-                let words = if self.word(SPI_CTRLR0) >> 8 & 3 == 0 { 1 } else { 2 };
+                let words = if self.ssi[SPI_CTRLR0] >> 8 & 3 == 0 { 1 } else { 2 };
                 if self.pushed == words {
                     self.pushed = 0;
-                    let data = u64::from(self.word(CTRLR1)) + 1;
+                    let data = u64::from(self.ssi[CTRLR1]) + 1;
                     self.done = now + self.word_cycles() * data;
                 }
             }
@@ -214,10 +205,8 @@ impl Xip {
                 let answer = self.received.pop_front();
                 u32::from(answer.ok_or("data of a read by command is not modelled")?)
             }
-            0x30..=0x48 => 0,
-            _ if MASKS.iter().any(|(known, _)| *known == register) => self.word(register),
-            0xf8 => 0,
-            _ => return Err("register not modelled"),
+            0x30..=0x48 | 0xf8 => 0,
+            _ => return self.ssi.get(register).ok_or("register not modelled"),
         })
     }
 
@@ -225,14 +214,15 @@ impl Xip {
         if (DR0..DR_END).contains(&register) {
             return self.push(write.value, now);
         }
-        let Some((_, mask)) = MASKS.iter().find(|(known, _)| *known == register) else { return Ok(()) };
+        if self.ssi.get(register).is_none() {
+            return Ok(());
+        }
         let configures = matches!(register, CTRLR0 | CTRLR1 | BAUDR | SPI_CTRLR0);
-        if configures && self.word(SSIENR) != 0 {
+        if configures && self.ssi[SSIENR] != 0 {
             return Err("the serial interface is set up while it is on: it ignores that");
         }
-        let word = &mut self.words[(register / 4) as usize];
-        *word = write.onto(*word) & mask;
-        if register == SSIENR && *word == 0 {
+        self.ssi.write(register, |before| write.onto(before))?;
+        if register == SSIENR && self.ssi[SSIENR] == 0 {
             self.command.clear();
             self.received.clear();
             self.pushed = 0;
@@ -280,7 +270,7 @@ impl Peripheral for Xip {
         let at = register(address);
         if address & !(BLOCK - 1) == self.ssi_base {
             let word = self.read_ssi(at, context.now);
-            let word = word.map_err(|what| self.fault(address, context, what))?;
+            let word = word.map_err(|what| context.fault(&self.name, address, what))?;
             return Ok(part_of_word(word, address, size));
         }
         let word = match at {
@@ -291,7 +281,9 @@ impl Peripheral for Xip {
                 0
             }
             STAT => FIFO_EMPTY | if context.now >= self.flushed { FLUSH_READY } else { 0 },
-            _ => return Err(self.fault(address, context, "its counters and streaming are not modelled")),
+            _ => {
+                return context.refuse(&self.name, address, "its counters and streaming are not modelled");
+            }
         };
         Ok(part_of_word(word, address, size))
     }
@@ -310,7 +302,7 @@ impl Peripheral for Xip {
         } else {
             self.write_control(at, write, context)
         };
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         let flash = &mut context.events.flash;
         flash.word_cycles = u32::try_from(self.word_cycles()).unwrap_or(u32::MAX);
         flash.cached = self.control & CACHE_ENABLE != 0;
@@ -322,8 +314,7 @@ impl Peripheral for Xip {
         self.control = CTRL_RESET;
         self.flushes = 0;
         self.flushed = 0;
-        self.words = [0; WORDS];
-        self.words[(SPI_CTRLR0 / 4) as usize] = 0x0300_0000;
+        self.ssi.reset();
         self.command.clear();
         self.received.clear();
         self.pushed = 0;

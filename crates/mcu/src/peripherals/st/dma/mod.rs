@@ -100,10 +100,6 @@ impl Dma {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn find(&self, offset: u32) -> Option<Register> {
         let (first, status) = if self.layout == Layout::Channels { (0x08, 0x04) } else { (0x10, 0x08) };
         if offset < status {
@@ -269,7 +265,7 @@ impl Peripheral for Dma {
                     _ => stream.fifo_control,
                 }
             }
-            None => return Err(self.fault(address, context, "register not modelled")),
+            None => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -296,7 +292,7 @@ impl Peripheral for Dma {
                 match register {
                     0 => {
                         let written = stream.write_control(merge(stream.control));
-                        written.map_err(|what| self.fault(address, context, what))?;
+                        written.map_err(|what| context.fault(&self.name, address, what))?;
                         self.choose_again(context);
                     }
                     // The other memory address of a double buffer can be changed while it is on.
@@ -311,7 +307,7 @@ impl Peripheral for Dma {
                     _ => {}
                 }
             }
-            None => return Err(self.fault(address, context, "register not modelled")),
+            None => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

@@ -31,10 +31,6 @@ impl Mux {
     pub fn new(spec: &PeripheralSpec) -> Mux {
         Mux { name: spec.name.clone(), base: spec.base, requests: [0; CHANNELS] }
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
 }
 
 impl Peripheral for Mux {
@@ -48,7 +44,7 @@ impl Peripheral for Mux {
         let word = match self.requests.get(register as usize / 4) {
             Some(request) => *request,
             None if FLAGS.contains(&register) || GENERATOR.contains(&register) => 0,
-            None => return Err(self.fault(address, context, "register not modelled")),
+            None => return context.refuse(&self.name, address, "register not modelled"),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -67,7 +63,7 @@ impl Peripheral for Mux {
             let word = merged_word(*request, offset, size, value);
             if word & !DMAREQ_ID != 0 {
                 let what = "of a channel of DMAMUX only the request (DMAREQ_ID) is modelled";
-                return Err(self.fault(address, context, what));
+                return context.refuse(&self.name, address, what);
             }
             self.requests[channel] = word;
             context.events.select_request(channel, word as u8, context.now);
@@ -76,7 +72,7 @@ impl Peripheral for Mux {
         match register {
             _ if FLAGS.contains(&register) => Ok(()),
             _ if GENERATOR.contains(&register) && value == 0 => Ok(()),
-            _ => Err(self.fault(address, context, "the generator of requests is not modelled")),
+            _ => context.refuse(&self.name, address, "the generator of requests is not modelled"),
         }
     }
 

@@ -29,10 +29,10 @@ use crate::{
 };
 use option_bytes::OptionBytes;
 use option_register::OptionRegister;
-use options::{Options, take_key};
+use options::Options;
 use registers::{
     AR, Bits, CR, ER, ERSERR, KEYR, KEYS, MER, MER2, OBL_LAUNCH, OBR, OPTCR1, OPTER, OPTKEYR, OPTPG, OPTWRE,
-    PAGES, PG, PGERR, PGPERR, PGSERR, SECTORS, SR, WRPERR, WRPR, done_at,
+    PAGES, PG, PGERR, PGPERR, PGSERR, SECTORS, SR, WRPERR, WRPR, done_at, take_key,
 };
 use std::ops::Range;
 

@@ -7,7 +7,7 @@
 //! manual says nothing, the sectors that differ are refused.
 
 use super::Family;
-use super::options::take_key;
+use super::registers::take_key;
 
 const OPTLOCK: u32 = 1 << 0;
 const OPTSTRT: u32 = 1 << 1;

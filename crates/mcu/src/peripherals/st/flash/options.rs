@@ -94,12 +94,3 @@ impl Options {
         }
     }
 }
-
-/// A key is written, of which `taken` have been in their order.
-pub fn take_key(taken: &mut usize, keys: [u32; 2], value: u32) -> Result<(), String> {
-    if keys.get(*taken) != Some(&value) {
-        return Err("KEYR or OPTKEYR: a wrong key, after which it stays locked (a bus fault)".into());
-    }
-    *taken += 1;
-    Ok(())
-}

@@ -17,6 +17,15 @@ pub const WRPR: u32 = 0x20;
 
 pub const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
+/// A key is written, of which `taken` have been in their order.
+pub fn take_key(taken: &mut usize, keys: [u32; 2], value: u32) -> Result<(), String> {
+    if keys.get(*taken) != Some(&value) {
+        return Err("KEYR or OPTKEYR: a wrong key, after which it stays locked (a bus fault)".into());
+    }
+    *taken += 1;
+    Ok(())
+}
+
 /// CR: PG; PER or SER; MER.
 pub const PG: u32 = 1 << 0;
 pub const ER: u32 = 1 << 1;

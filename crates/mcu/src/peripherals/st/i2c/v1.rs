@@ -124,10 +124,6 @@ impl I2c {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Cycles of a period of SCL: CCR's times high and low, in clocks of the bus.
     fn bit(&self) -> u64 {
         let parts = match self.clock & (FAST | DUTY) {
@@ -353,7 +349,7 @@ impl Peripheral for I2c {
             }
             CCR => self.clock,
             TRISE => self.rise,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -372,10 +368,11 @@ impl Peripheral for I2c {
         match offset & !3 {
             CR1 => {
                 let value = merge(self.control[0]);
-                self.write_control(value, context).map_err(|what| self.fault(address, context, what))?;
+                self.write_control(value, context)
+                    .map_err(|what| context.fault(&self.name, address, what))?;
             }
             CR2 if merge(self.control[1]) & CR2_REFUSED != 0 => {
-                return Err(self.fault(address, context, "DMA is not modelled"));
+                return context.refuse(&self.name, address, "DMA is not modelled");
             }
             CR2 => self.control[1] = merge(self.control[1]),
             OAR1 => self.own[0] = merge(self.own[0]),
@@ -385,7 +382,7 @@ impl Peripheral for I2c {
             SR2 => {}
             CCR => self.clock = merge(self.clock),
             TRISE => self.rise = merge(self.rise),
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

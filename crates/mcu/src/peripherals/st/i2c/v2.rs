@@ -125,10 +125,6 @@ impl I2c {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Cycles of a period of SCL: "I2C initialization", tSCL.
     fn bit(&self) -> u64 {
         let field = |shift: u32, mask: u32| u64::from(self.timing >> shift & mask);
@@ -362,7 +358,7 @@ impl Peripheral for I2c {
             TIMEOUTR | ICR | PECR => 0,
             RXDR => self.read_data(context.now),
             TXDR => self.waiting.unwrap_or(0).into(),
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -381,18 +377,19 @@ impl Peripheral for I2c {
         match offset & !3 {
             CR1 => {
                 let value = merge(self.control[0]);
-                self.write_control(value, context).map_err(|what| self.fault(address, context, what))?;
+                self.write_control(value, context)
+                    .map_err(|what| context.fault(&self.name, address, what))?;
             }
             CR2 => {
                 let value = merge(self.control[1]);
                 let written = self.write_transfer(value, context.now);
-                written.map_err(|what| self.fault(address, context, what))?;
+                written.map_err(|what| context.fault(&self.name, address, what))?;
             }
             OAR1 => self.own[0] = merge(self.own[0]) & 0x87ff,
             OAR2 => self.own[1] = merge(self.own[1]) & 0x87fe,
             TIMINGR => self.timing = merge(self.timing) & 0xf0ff_ffff,
             TIMEOUTR if merge(0) != 0 => {
-                return Err(self.fault(address, context, "time-outs are not modelled"));
+                return context.refuse(&self.name, address, "time-outs are not modelled");
             }
             // A one in TXE flushes TXDR.
             ISR if merge(0) & TXE != 0 && self.status & TXIS == 0 => {
@@ -402,7 +399,7 @@ impl Peripheral for I2c {
             ICR => self.status &= !(merge(0) & CLEARED),
             TXDR => self.write_data(merge(0) as u8, context.now),
             ISR | TIMEOUTR | PECR | RXDR => {}
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

@@ -294,10 +294,6 @@ impl Rtc {
         Ok(())
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn exists(&self, register: u32) -> bool {
         match register {
             CALIBR => self.family.calibr,
@@ -318,7 +314,7 @@ impl Peripheral for Rtc {
         let register = offset & !3;
         let word = match register {
             _ if !self.exists(register) => {
-                return Err(self.fault(address, context, "register not modelled"));
+                return context.refuse(&self.name, address, "register not modelled");
             }
             TR | DR | SSR => {
                 let shown = self.shadow.unwrap_or_else(|| self.shown());
@@ -357,13 +353,15 @@ impl Peripheral for Rtc {
             }
             ISR => self.write_status(merged_word(self.status(), offset, size, value)),
             TAFCR if value != 0 => {
-                return Err(self.fault(
+                return context.refuse(
+                    &self.name,
                     address,
-                    context,
                     "tamper detection and time stamps are not modelled",
-                ));
+                );
             }
-            _ if !self.exists(register) => return Err(self.fault(address, context, "register not modelled")),
+            _ if !self.exists(register) => {
+                return context.refuse(&self.name, address, "register not modelled");
+            }
             BKP.. => {
                 if let Some(index) = self.backup(register) {
                     self.backup[index] = merged_word(self.backup[index], offset, size, value);
@@ -384,7 +382,7 @@ impl Peripheral for Rtc {
                     _ => 0,
                 };
                 let written = self.write_register(register, merged_word(old, offset, size, value));
-                written.map_err(|what| self.fault(address, context, what))?;
+                written.map_err(|what| context.fault(&self.name, address, what))?;
             }
         }
         Ok(())

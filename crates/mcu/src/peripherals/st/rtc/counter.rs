@@ -129,11 +129,6 @@ impl Rtc {
         self.written = [None; 6];
         self.writing = if self.ticks.runs() { 3 } else { 0 };
     }
-
-    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
-        let what = "register not modelled".into();
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
 }
 
 impl Peripheral for Rtc {
@@ -157,7 +152,7 @@ impl Peripheral for Rtc {
             DIVL => left & 0xffff,
             CNTH => self.count >> 16,
             CNTL => self.count & 0xffff,
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -195,7 +190,7 @@ impl Peripheral for Rtc {
                     self.written[index] = Some(merge(0));
                 }
             }
-            _ => return Err(self.fault(address, context)),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);
         Ok(())

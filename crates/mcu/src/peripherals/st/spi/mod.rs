@@ -132,10 +132,6 @@ impl Spi {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Core cycles of a bit clock.
     fn bit_cycles(&self) -> u64 {
         self.bus_divider << ((self.control[0] >> 3 & 7) + 1)
@@ -288,7 +284,7 @@ impl Peripheral for Spi {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         if let Some(what) = &self.refused {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let offset = address - self.base;
         let word = match offset & !3 {
@@ -302,8 +298,8 @@ impl Peripheral for Spi {
                 }
                 flags
             }
-            DR => self.receive(size).map_err(|what| self.fault(address, context, what))?,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            DR => self.receive(size).map_err(|what| context.fault(&self.name, address, what))?,
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -322,18 +318,18 @@ impl Peripheral for Spi {
         match offset & !3 {
             CR1 => {
                 let value = merge(self.control[0]);
-                self.write_control(value).map_err(|what| self.fault(address, context, what))?;
+                self.write_control(value).map_err(|what| context.fault(&self.name, address, what))?;
             }
             CR2 => {
                 let value = merge(self.control[1]);
-                self.write_control_2(value).map_err(|what| self.fault(address, context, what))?;
+                self.write_control_2(value).map_err(|what| context.fault(&self.name, address, what))?;
             }
             DR => {
                 let bytes = (merge(0) as u16).to_le_bytes();
                 let sent = self.send(&bytes[..self.bytes(size)], context.now);
-                sent.map_err(|what| self.fault(address, context, what))?;
+                sent.map_err(|what| context.fault(&self.name, address, what))?;
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.follow_select(context);
         self.signal(context);

@@ -89,10 +89,6 @@ impl Dma {
         })
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-    }
-
     /// DMAxTSEL.
     fn selected(&self, number: usize) -> u32 {
         self.selections[number / 2] >> (8 * (number % 2)) & 31
@@ -317,7 +313,7 @@ impl Peripheral for Dma {
             }
         }
         if let Some(what) = self.refusal() {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         self.want(context);
         if self.control & ROUNDROBIN == 0 {

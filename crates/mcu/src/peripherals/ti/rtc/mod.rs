@@ -111,10 +111,6 @@ impl Rtc {
         rtc
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn is_calendar(&self) -> bool {
         self.control & RTCMODE != 0
     }
@@ -320,7 +316,7 @@ impl Peripheral for Rtc {
             (ADOWDAY, _) => self.alarm[2] | self.alarm[3] << 8,
             (BIN2BCD, _) => to_bcd(self.converted[0]),
             (BCD2BIN, _) => from_bcd(self.converted[1]),
-            _ => return Err(self.fault(address, context, "this register is not modelled")),
+            _ => return context.refuse(&self.name, address, "this register is not modelled"),
         };
         self.update(context);
         Ok(part_of(word, address, size))
@@ -342,11 +338,11 @@ impl Peripheral for Rtc {
                     // Any other key locks the registers.
                     self.unlocked = write.bits >> 8 == KEY_WRITE;
                 } else if !self.unlocked {
-                    return Err(self.fault(address, context, LOCKED));
+                    return context.refuse(&self.name, address, LOCKED);
                 }
                 if self.unlocked && write.mask & 0xff != 0 {
                     let low = Word { bits: write.bits & 0xff, mask: 0xff };
-                    self.write_locked(CTL0, low).map_err(|what| self.fault(address, context, what))?;
+                    self.write_locked(CTL0, low).map_err(|what| context.fault(&self.name, address, what))?;
                 }
             }
             IV => {
@@ -362,8 +358,10 @@ impl Peripheral for Rtc {
                 let bits = if number == 0 { 0xfff } else { 0xffff };
                 self.converted[number] = write.onto(self.converted[number]) & bits;
             }
-            _ if self.kind == Kind::C && !self.unlocked => return Err(self.fault(address, context, LOCKED)),
-            _ => self.write_locked(offset, write).map_err(|what| self.fault(address, context, what))?,
+            _ if self.kind == Kind::C && !self.unlocked => {
+                return context.refuse(&self.name, address, LOCKED);
+            }
+            _ => self.write_locked(offset, write).map_err(|what| context.fault(&self.name, address, what))?,
         }
         self.update(context);
         Ok(())

@@ -111,10 +111,6 @@ impl Usci {
         Ok(usci)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn mode(&self) -> Mode {
         match (self.block.is_b(), self.control & (UCSYNC | UCMODE)) {
             (true, bits) if bits & UCMODE == UCMODE_3 => Mode::I2c,
@@ -305,7 +301,7 @@ impl Peripheral for Usci {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         if let Some(what) = &self.refused {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let word = match self.block.register((address - self.base) & !1) {
             Some(Register::Control) => self.control,
@@ -338,7 +334,7 @@ impl Peripheral for Usci {
             Some(Register::Enables) => self.enables,
             Some(Register::Flags) => self.flags,
             Some(Register::Vector) => self.take_vector(),
-            None => return Err(self.fault(address, context, "this register is not modelled")),
+            None => return context.refuse(&self.name, address, "this register is not modelled"),
         };
         self.update(context);
         Ok(part_of(word, address, size))
@@ -356,15 +352,19 @@ impl Peripheral for Usci {
         match self.block.register((address - self.base) & !1) {
             Some(Register::Control) => {
                 let written = self.write_control(write.onto(self.control), context);
-                written.map_err(|what| self.fault(address, context, what))?;
+                written.map_err(|what| context.fault(&self.name, address, what))?;
             }
             Some(Register::Control1 | Register::Prescaler) if !held && !uart => {
-                return Err(self.fault(address, context, "this register is written while UCSWRST is clear"));
+                return context.refuse(
+                    &self.name,
+                    address,
+                    "this register is written while UCSWRST is clear",
+                );
             }
             Some(Register::Control1) => self.control1 = write.onto(self.control1) & 0x1ff,
             Some(Register::Prescaler) => self.prescaler = write.onto(self.prescaler),
             Some(Register::Modulation) if !uart && write.bits != 0 => {
-                return Err(self.fault(address, context, "modulation must be 0 in SPI mode"));
+                return context.refuse(&self.name, address, "modulation must be 0 in SPI mode");
             }
             Some(Register::Modulation) => {
                 let bits = if self.block.enhanced() { 0xfff1 } else { 0xff };
@@ -375,12 +375,12 @@ impl Peripheral for Usci {
             }
             Some(Register::Threshold) if held => self.threshold = write.onto(self.threshold) & 0xff,
             Some(Register::Transmit) if held => {
-                return Err(self.fault(address, context, "a byte is sent while UCSWRST is set"));
+                return context.refuse(&self.name, address, "a byte is sent while UCSWRST is set");
             }
             Some(Register::Transmit) if write.mask & 0xff != 0 => self.send(write.bits as u8, context),
             Some(Register::OtherModes) if write.bits != 0 => {
                 let what = "detecting the baud rate and infrared coding are not modelled";
-                return Err(self.fault(address, context, what));
+                return context.refuse(&self.name, address, what);
             }
             Some(Register::Own(number)) => self.own[number] = write.onto(self.own[number]),
             Some(Register::Slave) => self.slave = write.onto(self.slave) & 0x3ff,
@@ -403,7 +403,7 @@ impl Peripheral for Usci {
                 | Register::OtherModes
                 | Register::AddressReceived,
             ) => {}
-            None => return Err(self.fault(address, context, "this register is not modelled")),
+            None => return context.refuse(&self.name, address, "this register is not modelled"),
         }
         self.update(context);
         Ok(())

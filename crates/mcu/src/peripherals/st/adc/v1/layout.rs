@@ -1,6 +1,10 @@
 //! The differences of the converters with SR and CR1, as tables.
 
-use super::{ADON, ALIGN, CONT, DMA, EOCIE, JDISCEN, JEOCIE, SCAN};
+use super::{
+    ADON, ALIGN, CCR, CONT, CR1, DMA, EOCIE, HTR, JDISCEN, JEOCIE, JOFR1, JSQR, LTR, SCAN, SMPR1, SMPR2,
+    SQR1, SQR2, SQR3,
+};
+use crate::peripherals::register::Register;
 
 /// CR1 and CR2 of the STM32F4.
 pub(super) const OVRIE: u32 = 1 << 26;
@@ -63,12 +67,12 @@ impl Start {
 
 /// A family's converter.
 pub(super) struct Layout {
-    /// Modelled bits of CR1, CR2 and CCR; CCR is 0 where there is none, and RCC makes the clock.
-    pub control: [u32; 2],
-    pub control_words: &'static str,
-    pub common: u32,
-    /// SMPR1's bits.
-    pub sampling1: u32,
+    /// The registers that keep what is written.
+    pub registers: &'static [Register],
+    /// Modelled bits of CR2.
+    pub control2: u32,
+    /// True where there is CCR; else RCC makes the clock.
+    pub has_common: bool,
     /// Regular and injected groups.
     pub starts: [Start; 2],
     /// Sampling times by SMP, and what follows them by RES, in halves of a clock.
@@ -82,6 +86,32 @@ pub(super) struct Layout {
     pub eoc_with_injected: bool,
     /// EOCS, OVR and DDS.
     pub overruns: bool,
+}
+
+/// The registers that keep what is written, with the modelled bits of CR1, SMPR1 and CCR. HTR and
+/// LTR are nothing without the watchdog.
+const fn registers(
+    control1: u32,
+    control1_words: &'static str,
+    sampling1: u32,
+    common: u32,
+) -> [Register; 14] {
+    [
+        Register::new(CR1, control1).refusing(!control1, control1_words),
+        Register::new(SMPR1, sampling1),
+        Register::new(SMPR2, 0x3fff_ffff),
+        Register::new(JOFR1, 0xfff),
+        Register::new(JOFR1 + 4, 0xfff),
+        Register::new(JOFR1 + 8, 0xfff),
+        Register::new(JOFR1 + 12, 0xfff),
+        Register::new(HTR, 0xfff).with_reset(0xfff),
+        Register::new(LTR, 0xfff),
+        Register::new(SQR1, 0x00ff_ffff),
+        Register::new(SQR2, 0x3fff_ffff),
+        Register::new(SQR3, 0x3fff_ffff),
+        Register::new(JSQR, 0x003f_ffff),
+        Register::new(CCR, common).refusing(!common, "of CCR only ADCPRE and TSVREFE are modelled"),
+    ]
 }
 
 const F1_STARTS: [Start; 2] = [
@@ -108,13 +138,14 @@ const F1_STARTS: [Start; 2] = [
 /// RM0041 chapter 10, RM0008 chapter 11 (triggers: tables 69 and 70 for ADC1 and ADC2);
 /// calibration: tCAL of the data sheets.
 pub(super) const F1: Layout = Layout {
-    control: [
+    registers: &registers(
         EOCIE | JEOCIE | SCAN | JDISCEN,
-        ADON | CONT | CAL | RSTCAL | DMA | ALIGN | TSVREFE | F1_STARTS[0].bits() | F1_STARTS[1].bits(),
-    ],
-    control_words: "of CR1 only EOCIE, JEOCIE, SCAN and JDISCEN are modelled",
-    common: 0,
-    sampling1: 0x00ff_ffff,
+        "of CR1 only EOCIE, JEOCIE, SCAN and JDISCEN are modelled",
+        0x00ff_ffff,
+        0,
+    ),
+    control2: ADON | CONT | CAL | RSTCAL | DMA | ALIGN | TSVREFE | F1_STARTS[0].bits() | F1_STARTS[1].bits(),
+    has_common: false,
     starts: F1_STARTS,
     sampling: [3, 15, 27, 57, 83, 111, 143, 479],
     conversion: [25; 4],
@@ -148,13 +179,14 @@ const F4_STARTS: [Start; 2] = [
 /// RM0090 sections 13.3 to 13.13 (triggers: tables 69 and 70); RM0410 section 15.3 has the same but
 /// for the triggers.
 pub(super) const F4: Layout = Layout {
-    control: [
+    registers: &registers(
         EOCIE | JEOCIE | SCAN | JDISCEN | RES | OVRIE,
-        ADON | CONT | DMA | DDS | EOCS | ALIGN | F4_STARTS[0].bits() | F4_STARTS[1].bits(),
-    ],
-    control_words: "of CR1 only EOCIE, JEOCIE, OVRIE, SCAN, JDISCEN and RES are modelled",
-    common: ADCPRE | TSVREFE,
-    sampling1: 0x07ff_ffff,
+        "of CR1 only EOCIE, JEOCIE, OVRIE, SCAN, JDISCEN and RES are modelled",
+        0x07ff_ffff,
+        ADCPRE | TSVREFE,
+    ),
+    control2: ADON | CONT | DMA | DDS | EOCS | ALIGN | F4_STARTS[0].bits() | F4_STARTS[1].bits(),
+    has_common: true,
     starts: F4_STARTS,
     sampling: [6, 30, 56, 112, 168, 224, 288, 960],
     conversion: [24, 20, 16, 12],

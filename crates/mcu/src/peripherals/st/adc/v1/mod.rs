@@ -16,7 +16,7 @@ mod layout;
 mod registers;
 
 use super::{check_clock, code};
-use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::register::{Registers, merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CAL, DDS, EOCS, F1, F4, Layout, OVRIE, TSVREFE};
@@ -27,7 +27,6 @@ const CR2: u32 = 0x08;
 const SMPR1: u32 = 0x0c;
 const SMPR2: u32 = 0x10;
 const JOFR1: u32 = 0x14;
-const JOFR4: u32 = 0x20;
 const HTR: u32 = 0x24;
 const LTR: u32 = 0x28;
 const SQR1: u32 = 0x2c;
@@ -84,16 +83,9 @@ pub struct Adc {
     /// Nothing from outside starts it.
     software_only: bool,
     status: u32,
-    control: [u32; 2],
-    /// CCR.
-    common: u32,
-    sampling: [u32; 2],
-    offsets: [u32; 4],
-    /// HTR and LTR, which without the watchdog are nothing.
-    thresholds: [u32; 2],
-    /// SQR1, SQR2, SQR3.
-    regular: [u32; 3],
-    injected: u32,
+    /// CR2.
+    control2: u32,
+    registers: Registers,
     data: u32,
     injected_data: [u32; 4],
     /// The cycle at which it went on, and the one at which a calibration is done.
@@ -150,13 +142,8 @@ impl Adc {
             start_ns: setting("start_ns")?,
             software_only: spec.settings.get("software_only") == Some(&1),
             status: 0,
-            control: [0; 2],
-            common: 0,
-            sampling: [0; 2],
-            offsets: [0; 4],
-            thresholds: [0; 2],
-            regular: [0; 3],
-            injected: 0,
+            control2: 0,
+            registers: Registers::new(layout.registers),
             data: 0,
             injected_data: [0; 4],
             on_since: 0,
@@ -172,17 +159,13 @@ impl Adc {
         Ok(adc)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     /// Core cycles of a clock of the converter.
     ///
     /// # Errors
     /// It has none.
     fn clock_cycles(&self, context: &Context<'_, '_>) -> Result<u64, String> {
-        if self.layout.common != 0 {
-            return Ok(self.bus_divider * 2 * (u64::from(self.common >> 16 & 3) + 1));
+        if self.layout.has_common {
+            return Ok(self.bus_divider * 2 * (u64::from(self.registers[CCR] >> 16 & 3) + 1));
         }
         let hz = context.events.generic_clocks_hz.get(CONVERTER_CLOCK).copied().unwrap_or(0);
         let divider = self.hclk_hz.checked_div(hz).filter(|divider| *divider != 0);
@@ -191,15 +174,15 @@ impl Adc {
 
     /// RES.
     fn resolution(&self) -> u32 {
-        if self.layout.overruns { self.control[0] >> 24 & 3 } else { 0 }
+        if self.layout.overruns { self.registers[CR1] >> 24 & 3 } else { 0 }
     }
 
     /// The channel of a group's conversion. JSQR: with JL + 1 conversions the first is JSQ(4 - JL).
     fn channel(&self, group: Group) -> u32 {
         match group {
-            Group::Regular(index) => self.regular[2 - index / 6] >> (5 * (index % 6)) & 31,
+            Group::Regular(index) => self.registers[SQR3 - 4 * (index / 6) as u32] >> (5 * (index % 6)) & 31,
             Group::Injected(index) => {
-                self.injected >> (5 * (3 - (self.injected >> 20 & 3) as usize + index)) & 31
+                self.registers[JSQR] >> (5 * (3 - (self.registers[JSQR] >> 20 & 3) as usize + index)) & 31
             }
         }
     }
@@ -207,10 +190,10 @@ impl Adc {
     /// True where a conversion is the last of its group: L, JL, where SCAN lets it have more than
     /// one.
     fn is_last(&self, group: Group) -> bool {
-        let scans = self.control[0] & SCAN != 0;
+        let scans = self.registers[CR1] & SCAN != 0;
         match group {
-            Group::Regular(index) => !scans || index == (self.regular[0] >> 20 & 15) as usize,
-            Group::Injected(index) => !scans || index == (self.injected >> 20 & 3) as usize,
+            Group::Regular(index) => !scans || index == (self.registers[SQR1] >> 20 & 15) as usize,
+            Group::Injected(index) => !scans || index == (self.registers[JSQR] >> 20 & 3) as usize,
         }
     }
 
@@ -222,7 +205,7 @@ impl Adc {
     }
 
     fn start(&mut self, group: Group, now: u64, context: &mut Context<'_, '_>) -> Result<(), String> {
-        if self.control[1] & ADON == 0 {
+        if self.control2 & ADON == 0 {
             return Err("a conversion is started while ADON is clear".into());
         }
         if !self.is_ready(now) {
@@ -243,14 +226,14 @@ impl Adc {
     /// The voltage at an inner channel; none where it has no model. The STM32F1's second converter
     /// has both at VSS.
     fn inner_v(&self, channel: u32) -> Option<f64> {
-        let register = if self.layout.common != 0 { self.common } else { self.control[1] };
+        let register = if self.layout.has_common { self.registers[CCR] } else { self.control2 };
         let millivolts = self.inner_mv[usize::from(channel == REFERENCE)];
         if channel > REFERENCE {
             return None;
         }
         match millivolts {
             Some(millivolts) if register & TSVREFE != 0 => Some(f64::from(millivolts) / 1000.0),
-            None if self.layout.common == 0 => Some(0.0),
+            None if !self.layout.has_common => Some(0.0),
             _ => None,
         }
     }
@@ -260,7 +243,7 @@ impl Adc {
         if channel >= SENSOR && self.inner_v(channel).is_none() {
             return Err(format!("channel {channel} is off, or not modelled"));
         }
-        let fields = if channel >= 10 { self.sampling[0] } else { self.sampling[1] };
+        let fields = self.registers[if channel >= 10 { SMPR1 } else { SMPR2 }];
         let halves = self.layout.sampling[(fields >> (3 * (channel % 10)) & 7) as usize];
         let cycles = (halves * self.clock_cycles(context)?).div_ceil(2);
         self.converting = Some((group, None, at + cycles));
@@ -294,7 +277,7 @@ impl Adc {
         let last = self.is_last(group);
         // Left: six bits in a byte, the others in the halfword, injected ones behind a sign.
         let left = match self.resolution() {
-            _ if self.control[1] & ALIGN == 0 => 0,
+            _ if self.control2 & ALIGN == 0 => 0,
             3 => 2,
             resolution => 4 + 2 * resolution,
         };
@@ -304,22 +287,22 @@ impl Adc {
                     return;
                 }
                 self.data = code << left;
-                if self.control[1] & DMA != 0 && !self.transferred {
+                if self.control2 & DMA != 0 && !self.transferred {
                     self.transfer.set(true, at, context);
                 }
-                let each = self.layout.overruns && self.control[1] & EOCS != 0;
+                let each = self.layout.overruns && self.control2 & EOCS != 0;
                 self.status |= if last || each { EOC } else { 0 };
-                let again = (self.control[1] & CONT != 0).then_some(Group::Regular(0));
+                let again = (self.control2 & CONT != 0).then_some(Group::Regular(0));
                 if last { again } else { Some(Group::Regular(index + 1)) }
             }
             Group::Injected(index) => {
                 // "The result is signed": what JOFRx says is taken off.
-                let value = code.wrapping_sub(self.offsets[index] & 0xfff);
+                let value = code.wrapping_sub(self.registers[JOFR1 + 4 * index as u32]);
                 self.injected_data[index] = value << left.saturating_sub(1) & 0xffff;
                 let flags = if self.layout.eoc_with_injected { JEOC | EOC } else { JEOC };
                 self.status |= if last { flags } else { 0 };
                 self.injected_next = if last { 0 } else { index + 1 };
-                (!last && self.control[0] & JDISCEN == 0).then_some(Group::Injected(index + 1))
+                (!last && self.registers[CR1] & JDISCEN == 0).then_some(Group::Injected(index + 1))
             }
         };
         if let Some(next) = next {
@@ -330,7 +313,7 @@ impl Adc {
     /// RM0090, sections 13.3.4 to 13.3.6 and 13.8: where the last result has not been read and that
     /// is looked at, this one is lost, and nothing more is converted.
     fn is_lost(&mut self, at: u64, context: &mut Context<'_, '_>) -> bool {
-        let control = self.control[1];
+        let control = self.control2;
         let unread = match control & DMA {
             0 => control & EOCS != 0 && self.status & EOC != 0,
             _ => self.transfer.is_on(),
@@ -346,19 +329,20 @@ impl Adc {
     fn signal(&self, context: &mut Context<'_, '_>) {
         let Some(irq) = self.irq else { return };
         let pairs = [(EOCIE, EOC), (JEOCIE, JEOC), (OVRIE, OVR)];
-        let on = pairs.iter().any(|(enable, flag)| self.control[0] & enable != 0 && self.status & flag != 0);
+        let on =
+            pairs.iter().any(|(enable, flag)| self.registers[CR1] & enable != 0 && self.status & flag != 0);
         context.share_request(irq, self.base, on);
     }
 
     /// The injected conversion that a start makes: with JDISCEN one at a time.
     fn injected(&self) -> Group {
-        Group::Injected(if self.control[0] & JDISCEN != 0 { self.injected_next } else { 0 })
+        Group::Injected(if self.registers[CR1] & JDISCEN != 0 { self.injected_next } else { 0 })
     }
 
     fn on_trigger_rose(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         for (start, group) in self.layout.starts.iter().zip([Group::Regular(0), self.injected()]) {
-            let control = self.control[1];
+            let control = self.control2;
             if start.timer(control) == Some(number) && control & ADON != 0 && self.is_ready(at) {
                 self.failure = self.start(group, at, context).err();
             }
@@ -375,7 +359,7 @@ impl Peripheral for Adc {
             follows_triggers: true,
             ..Spec::with_ranges(
                 &self.name,
-                if self.layout.common != 0 { vec![own, common] } else { vec![own] },
+                if self.layout.has_common { vec![own, common] } else { vec![own] },
             )
         }
     }
@@ -383,29 +367,21 @@ impl Peripheral for Adc {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         if let Some(what) = self.failure.take() {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let offset = address - self.base;
         let word = match offset & !3 {
             SR => self.status,
-            CR1 => self.control[0],
-            CR2 => self.control[1] | if context.now < self.calibrated { CAL } else { 0 },
-            SMPR1 => self.sampling[0],
-            SMPR2 => self.sampling[1],
-            register @ JOFR1..=JOFR4 => self.offsets[((register - JOFR1) / 4) as usize],
-            HTR => self.thresholds[0],
-            LTR => self.thresholds[1],
-            CCR => self.common,
-            SQR1 => self.regular[0],
-            SQR2 => self.regular[1],
-            SQR3 => self.regular[2],
-            JSQR => self.injected,
+            CR2 => self.control2 | if context.now < self.calibrated { CAL } else { 0 },
             register @ JDR1..=JDR4 => self.injected_data[((register - JDR1) / 4) as usize],
             DR => {
                 self.status &= !EOC;
                 self.data
             }
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            register => {
+                let word = self.registers.get(register);
+                word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?
+            }
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -422,7 +398,7 @@ impl Peripheral for Adc {
         let offset = address - self.base;
         let merge = |old: u32| merged_word(old, offset, size, value);
         let written = self.write_register(offset & !3, merge, context);
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.signal(context);
         Ok(())
     }
@@ -438,7 +414,7 @@ impl Peripheral for Adc {
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         match event {
             Event::DmaAcknowledged { last, .. } => {
-                self.transferred |= self.layout.overruns && last && self.control[1] & DDS == 0;
+                self.transferred |= self.layout.overruns && last && self.control2 & DDS == 0;
                 self.transfer.set(false, context.now, context);
             }
             Event::TriggerRose { number, at } => self.on_trigger_rose(number, at, context),
@@ -462,15 +438,10 @@ impl Peripheral for Adc {
 
     fn reset(&mut self) {
         (self.hclk_hz, self.bus_divider) = (0, 1);
-        self.common = 0;
-        self.thresholds = [0xfff, 0];
+        self.registers.reset();
         self.transferred = false;
         self.status = 0;
-        self.control = [0; 2];
-        self.sampling = [0; 2];
-        self.offsets = [0; 4];
-        self.regular = [0; 3];
-        self.injected = 0;
+        self.control2 = 0;
         self.data = 0;
         self.injected_data = [0; 4];
         (self.on_since, self.calibrated, self.injected_next) = (0, 0, 0);

@@ -1,16 +1,13 @@
 //! Writes of the registers.
 
 use super::layout::{CAL, RSTCAL};
-use super::{
-    ADON, Adc, CCR, CR1, CR2, DMA, DR, Group, HTR, JDR1, JDR4, JOFR1, JOFR4, JSQR, LTR, SMPR1, SMPR2, SQR1,
-    SQR2, SQR3, SR,
-};
+use super::{ADON, Adc, CR1, CR2, DMA, DR, Group, JDR1, JDR4, SR};
 use crate::Context;
 
 impl Adc {
     fn write_control2(&mut self, value: u32, context: &mut Context<'_, '_>) -> Result<(), String> {
-        let (before, now, layout) = (self.control[1], context.now, self.layout);
-        if value & !layout.control[1] != 0 {
+        let (before, now, layout) = (self.control2, context.now, self.layout);
+        if value & !layout.control2 != 0 {
             return Err("a bit of CR2 that is reserved".into());
         }
         for start in &layout.starts {
@@ -30,7 +27,7 @@ impl Adc {
         }
         // The starts, the calibration and its reset fall back by themselves.
         let calibrates = if layout.calibration.is_some() { CAL | RSTCAL } else { 0 };
-        self.control[1] = value & !(layout.starts[0].software | layout.starts[1].software | calibrates);
+        self.control2 = value & !(layout.starts[0].software | layout.starts[1].software | calibrates);
         if value & ADON == 0 {
             self.converting = None;
         } else if before & ADON == 0 {
@@ -63,30 +60,10 @@ impl Adc {
         match register {
             // Flags are cleared by writing zero.
             SR => self.status &= merge(u32::MAX),
-            CR1 if merge(self.control[0]) & !self.layout.control[0] != 0 => {
-                return Err(self.layout.control_words.into());
-            }
-            CR1 => self.control[0] = merge(self.control[0]),
-            CR2 => self.write_control2(merge(self.control[1]), context)?,
-            SMPR1 => self.sampling[0] = merge(self.sampling[0]) & self.layout.sampling1,
-            SMPR2 => self.sampling[1] = merge(self.sampling[1]) & 0x3fff_ffff,
-            JOFR1..=JOFR4 => {
-                let own = &mut self.offsets[((register - JOFR1) / 4) as usize];
-                *own = merge(*own) & 0xfff;
-            }
-            HTR => self.thresholds[0] = merge(self.thresholds[0]) & 0xfff,
-            LTR => self.thresholds[1] = merge(self.thresholds[1]) & 0xfff,
-            SQR1 => self.regular[0] = merge(self.regular[0]) & 0x00ff_ffff,
-            SQR2 => self.regular[1] = merge(self.regular[1]) & 0x3fff_ffff,
-            SQR3 => self.regular[2] = merge(self.regular[2]) & 0x3fff_ffff,
-            JSQR => self.injected = merge(self.injected) & 0x003f_ffff,
-            CCR if merge(self.common) & !self.layout.common != 0 => {
-                return Err("of CCR only ADCPRE and TSVREFE are modelled".into());
-            }
-            CCR => self.common = merge(self.common),
+            CR2 => self.write_control2(merge(self.control2), context)?,
             // Results are read-only.
             JDR1..=JDR4 | DR => {}
-            _ => return Err("register not modelled".into()),
+            _ => self.registers.write(register, merge)?,
         }
         Ok(())
     }

@@ -1,18 +1,6 @@
 //! The differences of the converters with ISR and CFGR, as tables.
 
-/// A register that keeps what is written.
-pub(super) struct Setting {
-    pub offset: u32,
-    /// Bits that there are.
-    pub mask: u32,
-    pub reset: u32,
-    /// Bits of which the model has nothing, and what they would be.
-    pub refused: (u32, &'static str),
-}
-
-const fn setting(offset: u32, mask: u32, reset: u32) -> Setting {
-    Setting { offset, mask, reset, refused: (0, "") }
-}
+use crate::peripherals::register::Register;
 
 /// The register that says which channels come, in which order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,7 +47,10 @@ pub(super) struct Layout {
     pub last_channel: u32,
     /// EXTSEL: the timers whose TRGO it may be.
     pub triggers: &'static [(u32, u8)],
-    pub settings: &'static [Setting],
+    /// The registers that keep what is written.
+    pub registers: &'static [Register],
+    /// Bytes from its base on to behind the last of them but CCR.
+    pub size: u32,
 }
 
 pub(super) const SMPR1: u32 = 0x14;
@@ -86,12 +77,13 @@ pub(super) const F0: Layout = Layout {
     inner: [16, 17],
     last_channel: 18,
     triggers: &[(0, 1), (2, 2), (3, 3), (4, 15)],
-    settings: &[
-        setting(SMPR1, 7, 0),
-        setting(0x20, 0x0fff_0fff, 0x0fff_0000),
-        setting(CHSELR, 0x7_ffff, 0),
-        setting(CCR, 7 << 22, 0),
+    registers: &[
+        Register::new(SMPR1, 7),
+        Register::new(0x20, 0x0fff_0fff).with_reset(0x0fff_0000),
+        Register::new(CHSELR, 0x7_ffff),
+        Register::new(CCR, 7 << 22),
     ],
+    size: 0x44,
 };
 
 /// RM0432, chapter "Analog-to-digital converters", with the bits of ST's header (stm32l4r5xx.h),
@@ -118,39 +110,38 @@ pub(super) const L4: Layout = Layout {
     inner: [17, 0],
     last_channel: 18,
     triggers: &[(4, 3), (7, 8), (9, 1), (11, 2), (12, 4), (13, 6), (14, 15)],
-    settings: &[
-        setting(SMPR1, 0xbfff_ffff, 0),
-        setting(SMPR2, 0x07ff_ffff, 0),
-        setting(0x20, 0x0fff_0fff, 0x0fff_0000),
-        setting(0x24, 0x00ff_00ff, 0x00ff_0000),
-        setting(0x28, 0x00ff_00ff, 0x00ff_0000),
-        setting(SQR1, 0x1f7d_f7cf, 0),
-        setting(0x34, 0x1f7d_f7df, 0),
-        setting(0x38, 0x1f7d_f7df, 0),
-        setting(0x3c, 0x7df, 0),
+    registers: &[
+        Register::new(SMPR1, 0xbfff_ffff),
+        Register::new(SMPR2, 0x07ff_ffff),
+        Register::new(0x20, 0x0fff_0fff).with_reset(0x0fff_0000),
+        Register::new(0x24, 0x00ff_00ff).with_reset(0x00ff_0000),
+        Register::new(0x28, 0x00ff_00ff).with_reset(0x00ff_0000),
+        Register::new(SQR1, 0x1f7d_f7cf),
+        Register::new(0x34, 0x1f7d_f7df),
+        Register::new(0x38, 0x1f7d_f7df),
+        Register::new(0x3c, 0x7df),
         // JSQR, which without JADSTART is nothing; OFR1 to OFR4; JDR1 to JDR4.
-        setting(0x4c, u32::MAX, 0),
-        Setting { offset: 0x60, mask: 0x7c00_0fff, reset: 0, refused: OFFSET },
-        Setting { offset: 0x64, mask: 0x7c00_0fff, reset: 0, refused: OFFSET },
-        Setting { offset: 0x68, mask: 0x7c00_0fff, reset: 0, refused: OFFSET },
-        Setting { offset: 0x6c, mask: 0x7c00_0fff, reset: 0, refused: OFFSET },
-        setting(0x80, 0, 0),
-        setting(0x84, 0, 0),
-        setting(0x88, 0, 0),
-        setting(0x8c, 0, 0),
+        Register::new(0x4c, u32::MAX),
+        offset(0x60),
+        offset(0x64),
+        offset(0x68),
+        offset(0x6c),
+        Register::new(0x80, 0),
+        Register::new(0x84, 0),
+        Register::new(0x88, 0),
+        Register::new(0x8c, 0),
         // AWD2CR, AWD3CR.
-        Setting { offset: 0xa0, mask: 0, reset: 0, refused: (0x7_ffff, "the watchdogs are not modelled") },
-        Setting { offset: 0xa4, mask: 0, reset: 0, refused: (0x7_ffff, "the watchdogs are not modelled") },
-        Setting {
-            offset: 0xb0,
-            mask: 0,
-            reset: 0,
-            refused: (0x7_ffff, "differential inputs (DIFSEL) are not modelled"),
-        },
+        Register::new(0xa0, 0).refusing(0x7_ffff, "the watchdogs are not modelled"),
+        Register::new(0xa4, 0).refusing(0x7_ffff, "the watchdogs are not modelled"),
+        Register::new(0xb0, 0).refusing(0x7_ffff, "differential inputs (DIFSEL) are not modelled"),
         // CALFACT.
-        setting(0xb4, 0x007f_007f, 0),
-        setting(CCR, 3 << 16 | 15 << 18 | 7 << 22, 0),
+        Register::new(0xb4, 0x007f_007f),
+        Register::new(CCR, 3 << 16 | 15 << 18 | 7 << 22),
     ],
+    size: 0xb8,
 };
 
-const OFFSET: (u32, &str) = (1 << 31, "offsets (OFRx) are not modelled");
+/// OFR1 to OFR4.
+const fn offset(offset: u32) -> Register {
+    Register::new(offset, 0x7c00_0fff).refusing(1 << 31, "offsets (OFRx) are not modelled")
+}

@@ -15,7 +15,7 @@ mod registers;
 mod sequence;
 
 use super::{check_clock, code};
-use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::register::{Registers, merged_word, part_of_word};
 use crate::peripherals::st::CONVERTER_CLOCK;
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec, TransferRequest};
 use layout::{CCR, Clock, F0, L4, Layout, Sequence};
@@ -97,8 +97,7 @@ pub struct Adc {
     /// DEEPPWD, ADVREGEN, ADCALDIF.
     power: u32,
     configuration: [u32; 2],
-    /// The registers of [`Layout::settings`].
-    settings: Vec<u32>,
+    registers: Registers,
     data: u32,
     /// Core cycles of so many clocks of the converter, when it was last begun with.
     clock: (u64, u64),
@@ -166,7 +165,7 @@ impl Adc {
             on: false,
             power: 0,
             configuration: [0; 2],
-            settings: Vec::new(),
+            registers: Registers::new(layout.registers),
             data: 0,
             clock: (1, 1),
             regulated: 0,
@@ -185,18 +184,8 @@ impl Adc {
         Ok(adc)
     }
 
-    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
-        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
-    }
-
     fn is(&self, bit: u32) -> bool {
         self.configuration[0] & bit != 0
-    }
-
-    /// A register of the layout's settings.
-    fn setting(&self, offset: u32) -> u32 {
-        let index = self.layout.settings.iter().position(|setting| setting.offset == offset);
-        index.map_or(0, |index| self.settings[index])
     }
 
     /// Core cycles of so many clocks, as it is set up now.
@@ -206,7 +195,7 @@ impl Adc {
     fn read_clock(&self, context: &Context<'_, '_>) -> Result<(u64, u64), String> {
         let mode = match self.layout.clock {
             Clock::Hsi14 => self.configuration[1] >> 30,
-            Clock::Common => self.setting(CCR) >> 16 & 3,
+            Clock::Common => self.registers[CCR] >> 16 & 3,
         };
         match (self.layout.clock, u64::from(mode)) {
             (Clock::Hsi14, 0) => Ok((self.clock_hz, HSI14_HZ)),
@@ -214,7 +203,7 @@ impl Adc {
             (Clock::Hsi14, mode) => Ok((2 * mode * self.bus_divider, 1)),
             (Clock::Common, 0) => {
                 let hz = context.events.generic_clocks_hz.get(CONVERTER_CLOCK).copied().unwrap_or(0);
-                let prescaler = PRESCALERS.get((self.setting(CCR) >> 18 & 15) as usize);
+                let prescaler = PRESCALERS.get((self.registers[CCR] >> 18 & 15) as usize);
                 let prescaler = prescaler.ok_or("this setting of PRESC is reserved")?;
                 if hz == 0 {
                     return Err(
@@ -256,9 +245,9 @@ impl Adc {
         let channel = self.channel(position);
         let [sensor, reference] = self.layout.inner;
         let off = if channel == sensor {
-            self.setting(CCR) & TSEN == 0
+            self.registers[CCR] & TSEN == 0
         } else if channel == reference {
-            self.setting(CCR) & VREFEN == 0
+            self.registers[CCR] & VREFEN == 0
         } else {
             channel >= self.layout.last_channel
         };
@@ -370,15 +359,12 @@ impl Adc {
 
 impl Peripheral for Adc {
     fn spec(&self) -> Spec {
-        let last =
-            self.layout.settings.iter().map(|setting| setting.offset).filter(|offset| *offset < CCR).max();
-        let end = last.unwrap_or(DR).max(DR) + 4;
         Spec {
             dma_lines: self.transfer.lines(),
             follows_triggers: true,
             ..Spec::with_ranges(
                 &self.name,
-                [self.base..self.base + end, self.base + CCR..self.base + CCR + 4],
+                [self.base..self.base + self.layout.size, self.base + CCR..self.base + CCR + 4],
             )
         }
     }
@@ -386,7 +372,7 @@ impl Peripheral for Adc {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
         if let Some(what) = self.failure.take() {
-            return Err(self.fault(address, context, what));
+            return context.refuse(&self.name, address, what);
         }
         let offset = address - self.base;
         let word = match offset & !3 {
@@ -398,14 +384,13 @@ impl Peripheral for Adc {
             DR => {
                 self.flags &= !EOC;
                 if let Some(next) = self.waiting.take() {
-                    self.begin(next, context.now).map_err(|what| self.fault(address, context, what))?;
+                    self.begin(next, context.now).map_err(|what| context.fault(&self.name, address, what))?;
                 }
                 self.data
             }
             register => {
-                let index = self.layout.settings.iter().position(|setting| setting.offset == register);
-                let index = index.ok_or_else(|| self.fault(address, context, "register not modelled"))?;
-                self.settings[index]
+                let word = self.registers.get(register);
+                word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?
             }
         };
         self.signal(context);
@@ -423,7 +408,7 @@ impl Peripheral for Adc {
         let offset = address - self.base;
         let merge = |old: u32| merged_word(old, offset, size, value);
         let written = self.write_register(offset & !3, merge, context);
-        written.map_err(|what| self.fault(address, context, what))?;
+        written.map_err(|what| context.fault(&self.name, address, what))?;
         self.signal(context);
         Ok(())
     }
@@ -468,7 +453,7 @@ impl Peripheral for Adc {
         (self.flags, self.enables, self.on) = (0, 0, false);
         self.power = if self.layout.regulator_ns.is_some() { DEEPPWD } else { 0 };
         self.configuration = [self.layout.configuration_reset, 0];
-        self.settings = self.layout.settings.iter().map(|setting| setting.reset).collect();
+        self.registers.reset();
         (self.data, self.regulated) = (0, 0);
         (self.ready, self.calibrated) = (None, None);
         self.stop();

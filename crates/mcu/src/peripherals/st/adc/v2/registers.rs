@@ -132,16 +132,7 @@ impl Adc {
                 }
                 self.configuration[1] = value & self.layout.configuration2;
             }
-            register => {
-                let index = self.layout.settings.iter().position(|setting| setting.offset == register);
-                let index = index.ok_or("register not modelled")?;
-                let setting = &self.layout.settings[index];
-                let value = merge(self.settings[index]);
-                if value & setting.refused.0 != 0 {
-                    return Err(setting.refused.1.into());
-                }
-                self.settings[index] = value & setting.mask;
-            }
+            register => self.registers.write(register, merge)?,
         }
         Ok(())
     }

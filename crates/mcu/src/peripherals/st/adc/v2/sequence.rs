@@ -14,9 +14,9 @@ impl Adc {
     pub(super) fn next(&self, after: Option<u32>) -> Option<u32> {
         if self.layout.sequence == Sequence::Ranks {
             let rank = after.map_or(0, |after| after + 1);
-            return (rank <= self.setting(SQR1) & 15).then_some(rank);
+            return (rank <= self.registers[SQR1] & 15).then_some(rank);
         }
-        let chosen = self.setting(CHSELR);
+        let chosen = self.registers[CHSELR];
         let mut chosen = (0..=self.layout.last_channel).filter(|channel| {
             let comes = match after {
                 Some(after) if self.is(SCANDIR) => *channel < after,
@@ -35,17 +35,17 @@ impl Adc {
             Sequence::Channels => position,
             Sequence::Ranks => {
                 let field = position + 1;
-                self.setting(SQR1 + 4 * (field / 5)) >> (6 * (field % 5)) & 31
+                self.registers[SQR1 + 4 * (field / 5)] >> (6 * (field % 5)) & 31
             }
         }
     }
 
     pub(super) fn sampling_halves(&self, channel: u32) -> u64 {
-        let first = self.setting(SMPR1);
+        let first = self.registers[SMPR1];
         let chosen = match self.layout.sequence {
             Sequence::Channels => first,
             Sequence::Ranks if channel < 10 => first >> (3 * channel),
-            Sequence::Ranks => self.setting(SMPR2) >> (3 * (channel - 10)),
+            Sequence::Ranks => self.registers[SMPR2] >> (3 * (channel - 10)),
         } & 7;
         if chosen == 0 && self.layout.sequence == Sequence::Ranks && first & SMPPLUS != 0 {
             return SMPPLUS_HALVES;

@@ -18,8 +18,7 @@
 
 mod options;
 
-use super::options::take_key;
-use super::registers::{KEYS, L4, OPERR, PG, WRPERR, done_at};
+use super::registers::{KEYS, L4, OPERR, PG, WRPERR, done_at, take_key};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{
     ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, MemoryKind, Nonvolatile, Part,

@@ -1,6 +1,6 @@
 //! When a meter's firmware enters and leaves the functions that are observed.
 
-use crate::node::emulated::EmulatedBoard;
+use super::emulated::EmulatedBoard;
 use firmware::Firmware;
 use lab::LabError;
 use mcu::Mcu;

@@ -2,9 +2,9 @@
 //!
 //! The extended frame reserves room, and the state is saved when the handler needs the registers.
 
-use super::super::registers::CortexM;
+use super::super::core_state::CortexM;
+use super::super::fault_status::Trap;
 use super::super::timing::Timing;
-use super::super::traps::Trap;
 use crate::Fault;
 use crate::machine::Machine;
 

@@ -1,14 +1,14 @@
 //! Execution of floating-point instructions.
 
+use super::super::core_state::CortexM;
+use super::super::fault_status::Trap;
+use super::super::fpu::arithmetic::Environment;
+use super::super::fpu::conversions::Fixed;
+use super::super::fpu::decode::{self, DECREMENT, Operation, WRITE_BACK, rounding};
+use super::super::fpu::formats::{DOUBLE, Format, HALF, Rounding, SINGLE};
+use super::super::fpu::registers::{Fpu, Unit};
 use super::super::op::Op;
-use super::super::registers::CortexM;
 use super::super::timing::{Retired, Timing};
-use super::super::traps::Trap;
-use super::arithmetic::Environment;
-use super::conversions::Fixed;
-use super::decode::{self, DECREMENT, Operation, WRITE_BACK, rounding};
-use super::formats::{DOUBLE, Format, HALF, Rounding, SINGLE};
-use super::registers::{Fpu, Unit};
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Observer};
 
