@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::calibration::PointRequest;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::{LabError, units};
 use output::Answer;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use crate::LabError;
 use crate::calibration::{Calibrated, bad};
 use crate::recorded::{self, Column, TIMES};
-use crate::target::Workspace;
+use crate::workspace::Workspace;
 use energy::Calibration;
 use output::scaled;
 use std::path::PathBuf;
