@@ -5,6 +5,7 @@
 #define ORDER_BYTES BYTES
 #define KEY_BYTES BYTES
 #define ORDER_BITS 224
+#define MONTGOMERY 1
 
 #include "agreement.inc"
 

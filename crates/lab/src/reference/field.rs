@@ -25,7 +25,7 @@ impl Field {
         let power = |exponent: u32| BigUint::from(1u8) << exponent;
         let (p, limit, montgomery) = match name {
             "p256" => (power(256) - power(224) + power(192) + power(96) - 1u8, None, true),
-            "p192" => (power(192) - power(64) - 1u8, None, true),
+            "p192" => (power(192) - power(64) - 1u8, None, false),
             "p224" => (power(224) - power(96) + 1u8, None, true),
             "secp160r1" => (power(160) - power(31) - 1u8, None, false),
             "x25519" => (power(255) - 19u8, Some(power(256)), false),
@@ -138,7 +138,7 @@ mod tests {
     /// (ab)R.
     #[test]
     fn products_of_forms_are_forms_of_products() {
-        for name in ["p256", "secp160r1", "x25519"] {
+        for name in ["p192", "p256", "secp160r1", "x25519"] {
             let field = Field::named(name).expect("it is known");
             let r = match field.montgomery {
                 true => (BigUint::from(1u8) << (8 * field.bytes)) % &field.p,
