@@ -8,6 +8,7 @@ use hex_literal::hex;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
+use lab::reference::curve::Curve;
 use lab::reference::field::Field;
 use lab::target::{Target, Workspace};
 use num_bigint::BigUint;
