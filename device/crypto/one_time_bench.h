@@ -10,6 +10,7 @@
 
 #include "lamport.h"
 #include "winternitz.h"
+#include "winternitz_w2.h"
 
 /* ws_winternitz_sign_begin and all pieces. in: as there. out: folded: overlaps nothing. */
 void ws_winternitz_sign_all(const uint8_t seed[32], const uint8_t name[WS_ONE_TIME_NAME],
@@ -21,6 +22,14 @@ void ws_winternitz_sign_all(const uint8_t seed[32], const uint8_t name[WS_ONE_TI
 int ws_winternitz_verify_all(const uint8_t public_key[WS_WINTERNITZ_PUBLIC_KEY],
                              const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len,
                              const uint8_t mask[32]);
+
+/* The same with digits of 2 bits. */
+void ws_winternitz_w2_sign_all(const uint8_t seed[32], const uint8_t name[WS_ONE_TIME_NAME],
+                               const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len,
+                               uint8_t folded[32]);
+int ws_winternitz_w2_verify_all(const uint8_t public_key[WS_WINTERNITZ_W2_PUBLIC_KEY],
+                                const uint8_t randomizer[WS_ONE_TIME_RANDOMIZER], const uint8_t *message, size_t len,
+                                const uint8_t mask[32]);
 
 /* The same for Lamport-Diffie. */
 void ws_lamport_sign_all(const uint8_t seed[32], const uint8_t name[WS_ONE_TIME_NAME],

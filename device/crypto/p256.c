@@ -10,6 +10,7 @@
 #define KEY_BYTES 32
 #define ORDER_BYTES WS_P256_ORDER_BYTES
 #define RANDOM_BYTES 40
+#define AGREEMENT_ALONE 0
 
 /* r = a^(2^n) b; r may be a, and not b. */
 static void power(ws_p256_element *r, const ws_p256_element *a, uint8_t n, const ws_p256_element *b)

@@ -10,6 +10,7 @@
 #define KEY_BYTES 21
 #define ORDER_BYTES WS_SECP160R1_ORDER_BYTES
 #define RANDOM_BYTES 29
+#define AGREEMENT_ALONE 0
 
 /* (p + 1) / 4 = 2^158 - 2^29 = (2^129 - 1) 2^29. In between, exponents 2^k - 1, k doubled each time. */
 static void root(ws_secp160r1_element *r, const ws_secp160r1_element *a, ws_secp160r1_element *t)

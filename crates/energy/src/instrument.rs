@@ -109,6 +109,41 @@ impl Reading {
     }
 }
 
+/// Oscilloscope over a shunt, as ledwaba2018 read its currents (section V.B): a reading is a whole
+/// number of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oscilloscope {
+    /// Shunt in the supply line, in ohms.
+    pub shunt_ohm: f64,
+    /// Step of a reading, in volts.
+    pub step_v: f64,
+}
+
+impl Oscilloscope {
+    /// Refuses what no oscilloscope has.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] with the field.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        range::positive("shunt_ohm", self.shunt_ohm)?;
+        range::positive("step_v", self.step_v)
+    }
+
+    /// Returns the reading of a current, in amperes: the nearest step.
+    #[must_use]
+    pub fn read_a(&self, current_a: f64) -> f64 {
+        (current_a * self.shunt_ohm / self.step_v).round() * self.step_v / self.shunt_ohm
+    }
+
+    /// Returns the standard deviation of a reading that the steps alone cause, in amperes: that of
+    /// an error spread evenly over one step.
+    #[must_use]
+    pub fn deviation_a(&self) -> f64 {
+        self.step_v / 12.0_f64.sqrt() / self.shunt_ohm
+    }
+}
+
 impl Instrument {
     /// Refuses what no meter has.
     ///

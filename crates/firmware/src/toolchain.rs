@@ -27,7 +27,7 @@ pub struct Toolchain {
     /// Variants of its operations.
     #[serde(default = "every_compiler_s_variants")]
     pub variants: Vec<String>,
-    /// Variants of the set `public-key`.
+    /// Variants of the sets [`PUBLIC_KEY`] and [`PUBLIC_KEY_OLDER`].
     #[serde(default = "every_compiler_s_public_key_variants")]
     public_key_variants: Vec<String>,
 }
@@ -42,7 +42,7 @@ impl Toolchain {
     /// Returns the variants of a set of `device/ops.toml`.
     #[must_use]
     pub fn variants_of(&self, set: &str) -> Vec<String> {
-        if set == PUBLIC_KEY {
+        if [PUBLIC_KEY, PUBLIC_KEY_OLDER].contains(&set) {
             return self.public_key_variants.clone();
         }
         let mut variants = self.variants.clone();
@@ -53,6 +53,9 @@ impl Toolchain {
 
 /// The set of `device/ops.toml` that has variants of its own.
 pub const PUBLIC_KEY: &str = "public-key";
+
+/// The set of the curves that serve comparisons with published figures alone, in the same variants.
+pub const PUBLIC_KEY_OLDER: &str = "public-key-older";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
 const OPTIMISED: [&str; 16] = [

@@ -7,7 +7,7 @@ mod table;
 mod what;
 
 use crate::claim::Claim;
-use energy::instrument::Instrument;
+use energy::instrument::{Instrument, Oscilloscope};
 use lab::workspace::Workspace;
 use lab::{LabError, delivery, names};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct Paper {
     /// Its meter for energy, by the highest clock that it was set up for, rising.
     #[serde(default)]
     pub meter: Vec<Meter>,
+    /// Its oscilloscope for currents.
+    #[serde(default)]
+    pub oscilloscope: Option<Oscilloscope>,
     /// Its meter for consumption and its collector, where messages go between them.
     #[serde(default)]
     pub ends: Option<delivery::Endpoints>,
@@ -412,6 +415,7 @@ impl Paper {
         match need {
             "radio" => self.radio.is_some(),
             "ends" => self.ends.is_some(),
+            "oscilloscope" => self.oscilloscope.is_some(),
             _ => !self.meter.is_empty(),
         }
     }
@@ -420,6 +424,9 @@ impl Paper {
     fn check(&self) -> Result<(), String> {
         if self.runs == 0 {
             return Err("runs must be at least 1".into());
+        }
+        if let Some(oscilloscope) = &self.oscilloscope {
+            oscilloscope.check().map_err(|error| format!("oscilloscope: {error}"))?;
         }
         for table in &self.table {
             let own = table.columns.iter().filter(|column| column.published_as.is_empty()).count();

@@ -14,6 +14,7 @@ pub mod hybrid;
 pub mod lms;
 pub mod ml_dsa;
 pub mod ml_kem;
+mod older_curves;
 pub mod one_time;
 pub mod sha3;
 pub mod slh_dsa;
@@ -22,6 +23,7 @@ pub mod x25519;
 pub use curves::{p256, secp160r1};
 pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};
 pub use drbg::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
+pub use older_curves::{p192, p224};
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};

@@ -2,7 +2,7 @@
 //! over the currents of the part that it measured.
 
 use energy::Supply;
-use energy::instrument::{Instrument, Segment, Waveform};
+use energy::instrument::{Instrument, Oscilloscope, Segment, Waveform};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -234,4 +234,18 @@ fn a_meter_that_cannot_be_is_refused() {
     assert!(good.read(&waveform, 0.0).is_err());
     assert!(good.read(&Waveform::constant(-2.7, 1e-3, 1.0), 1e6).is_err());
     assert!(good.read(&Waveform::constant(2.7, 1e-3, f64::INFINITY), 1e6).is_err());
+}
+
+/// 11.8 mA over 1.3 Ohm are 15.34 mV, 76.7 steps of 0.2 mV: read as 77, 15.4 mV. A deviation of a
+/// step over the root of 12 is 57.7 µV, 44.4 µA.
+#[test]
+fn oscilloscope_reads_the_nearest_step() {
+    let scope = Oscilloscope { shunt_ohm: 1.3, step_v: 0.2e-3 };
+    assert_close(scope.read_a(11.8e-3), 15.4e-3 / 1.3);
+    assert_close(scope.read_a(15.31e-3 / 1.3), 15.4e-3 / 1.3);
+    assert_close(scope.read_a(15.29e-3 / 1.3), 15.2e-3 / 1.3);
+    assert_eq!(scope.read_a(0.05e-3), 0.0);
+    assert!((scope.deviation_a() - 44.412e-6).abs() < 1e-9, "{}", scope.deviation_a());
+    assert!(Oscilloscope { shunt_ohm: 0.0, ..scope }.check().is_err());
+    assert!(Oscilloscope { step_v: f64::NAN, ..scope }.check().is_err());
 }

@@ -1,4 +1,4 @@
-//! Curves and ECDSA: P-256 by RustCrypto, secp160r1 by OpenSSL, what RFC 6979 does not say of
+//! Curves and ECDSA: P-256 by RustCrypto, the others by OpenSSL, what RFC 6979 does not say of
 //! secp160r1 as `device/crypto/ecdsa_secp160r1.h` has it.
 
 use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
@@ -27,6 +27,10 @@ pub enum Curve {
     P256,
     /// SEC 2 version 1 section 2.4.2.
     Secp160r1,
+    /// FIPS 186-4 section D.1.2.1. The firmware has ECDH alone.
+    P192,
+    /// SP 800-186 section 3.2.1.2. The firmware has ECDH alone.
+    P224,
 }
 
 fn failed(what: &'static str) -> impl Fn(String) -> LabError {
@@ -34,7 +38,7 @@ fn failed(what: &'static str) -> impl Fn(String) -> LabError {
 }
 
 fn of_openssl(error: ErrorStack) -> LabError {
-    failed("secp160r1")(error.to_string())
+    failed("OpenSSL's curve")(error.to_string())
 }
 
 fn of_p256(error: impl std::fmt::Display) -> LabError {
@@ -56,6 +60,8 @@ impl Curve {
         match name {
             "p256" => Some(Curve::P256),
             "secp160r1" => Some(Curve::Secp160r1),
+            "p192" => Some(Curve::P192),
+            "p224" => Some(Curve::P224),
             _ => None,
         }
     }
@@ -66,6 +72,8 @@ impl Curve {
         let digits: &[u8] = match self {
             Curve::P256 => b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
             Curve::Secp160r1 => b"100000000000000000001f4c8f927aed3ca752257",
+            Curve::P192 => b"ffffffffffffffffffffffff99def836146bc9b1b4d22831",
+            Curve::P224 => b"ffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3d",
         };
         BigUint::parse_bytes(digits, 16).unwrap_or_default()
     }
@@ -76,6 +84,8 @@ impl Curve {
         match self {
             Curve::P256 => 32,
             Curve::Secp160r1 => 21,
+            Curve::P192 => 24,
+            Curve::P224 => 28,
         }
     }
 
@@ -85,7 +95,23 @@ impl Curve {
         match self {
             Curve::P256 => 32,
             Curve::Secp160r1 => 20,
+            Curve::P192 => 24,
+            Curve::P224 => 28,
         }
+    }
+
+    /// OpenSSL's name of the curve.
+    fn nid(self) -> Nid {
+        match self {
+            Curve::P256 => Nid::X9_62_PRIME256V1,
+            Curve::Secp160r1 => Nid::SECP160R1,
+            Curve::P192 => Nid::X9_62_PRIME192V1,
+            Curve::P224 => Nid::SECP224R1,
+        }
+    }
+
+    fn group(self) -> Result<EcGroup, ErrorStack> {
+        EcGroup::from_curve_name(self.nid())
     }
 
     /// A private key, as often as not one that begins or ends with many equal bits.
@@ -129,7 +155,7 @@ impl Curve {
                 let key = SecretKey::from_slice(private).map_err(of_p256)?;
                 Ok(key.public_key().to_encoded_point(false).as_bytes()[1..].to_vec())
             }
-            Curve::Secp160r1 => times_base(private).map_err(of_openssl),
+            _ => self.times_base(private).map_err(of_openssl),
         }
     }
 
@@ -145,12 +171,12 @@ impl Curve {
                 let shared = p256::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
                 Ok(shared.raw_secret_bytes().to_vec())
             }
-            Curve::Secp160r1 => times_point(private, public).map_err(of_openssl),
+            _ => self.times_point(private, public).map_err(of_openssl),
         }
     }
 
     /// The nonces with which the firmware signs, the first and whatever would come after it:
-    /// P-256's are those of RFC 6979 section 3.2 with SHA-256.
+    /// P-256's are those of RFC 6979 section 3.2 with SHA-256, all others' as secp160r1's.
     fn nonces(self, private: &[u8], message: &[u8]) -> Box<dyn Iterator<Item = BigUint>> {
         let order = self.order();
         match self {
@@ -166,14 +192,14 @@ impl Curve {
                 };
                 Box::new(std::iter::from_fn(draw).filter(in_range))
             }
-            Curve::Secp160r1 => {
+            _ => {
                 let hash = BigUint::from_bytes_be(&Sha1::digest(message));
-                let seed = [private.to_vec(), octets(&hash, 21)].concat();
+                let seed = [private.to_vec(), octets(&hash, self.private_bytes())].concat();
                 let mut drbg = HmacDrbg::<Hmac<Sha1>>::new(&seed);
                 Box::new(std::iter::from_fn(move || {
-                    let c = drbg.draw(29);
+                    let c = drbg.draw(self.private_bytes() + 8);
                     drbg.update(&[]);
-                    Some(Curve::Secp160r1.below_order(&c))
+                    Some(self.below_order(&c))
                 }))
             }
         }
@@ -206,7 +232,7 @@ impl Curve {
         let key = BigUint::from_bytes_be(private);
         let fits = |half: &BigUint| *half > BigUint::ZERO && half.bits() <= 8 * bytes as u64;
         for k in self.nonces(private, message).take(8) {
-            let point = times_base(&k.to_bytes_be()).map_err(of_openssl)?;
+            let point = self.times_base(&k.to_bytes_be()).map_err(of_openssl)?;
             let r = BigUint::from_bytes_be(&point[..bytes]) % &order;
             let s = self.inverse(&k) * (&hash + &r * &key) % &order;
             if fits(&r) && fits(&s) {
@@ -231,17 +257,47 @@ impl Curve {
                 let signature = Signature::from_slice(signature);
                 Ok(signature.is_ok_and(|signature| key.verify(message, &signature).is_ok()))
             }
-            Curve::Secp160r1 => {
+            _ => {
                 let (r, s) = signature.split_at(signature.len() / 2);
                 let verify = || {
                     let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
-                    let key = openssl_public(public)?;
+                    let key = self.openssl_public(public)?;
                     EcdsaSig::from_private_components(r, s)?.verify(&Sha1::digest(message), &key)
                 };
                 // It says that numbers out of range are an error.
                 Ok(verify().unwrap_or(false))
             }
         }
+    }
+
+    fn openssl_public(self, public: &[u8]) -> Result<EcKey<openssl::pkey::Public>, ErrorStack> {
+        let (x, y) = public.split_at(public.len() / 2);
+        let (x, y) = (BigNum::from_slice(x)?, BigNum::from_slice(y)?);
+        EcKey::from_public_key_affine_coordinates(&*self.group()?, &x, &y)
+    }
+
+    /// A multiple of the base point, x and y.
+    fn times_base(self, number: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+        let (group, mut context) = (self.group()?, BigNumContext::new()?);
+        let mut point = EcPoint::new(&group)?;
+        let number = BigNum::from_slice(number)?;
+        point.mul_generator2(&group, &number, &mut context)?;
+        let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
+        point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
+        let bytes = self.coordinate_bytes() as i32;
+        Ok([x.to_vec_padded(bytes)?, y.to_vec_padded(bytes)?].concat())
+    }
+
+    /// The x-coordinate of a multiple of another point.
+    fn times_point(self, number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+        let (group, mut context) = (self.group()?, BigNumContext::new()?);
+        let mut point = EcPoint::new(&group)?;
+        let number = BigNum::from_slice(number)?;
+        let public = self.openssl_public(public)?;
+        point.mul2(&group, public.public_key(), &number, &mut context)?;
+        let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
+        point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
+        x.to_vec_padded(self.coordinate_bytes() as i32)
     }
 }
 
@@ -255,36 +311,6 @@ pub(super) fn compressed(public: &[u8]) -> Vec<u8> {
     let (x, y) = public.split_at(public.len() / 2);
     let odd = y.last().is_some_and(|last| last & 1 == 1);
     [&[if odd { 3 } else { 2 }], x].concat()
-}
-
-fn secp160r1() -> Result<EcGroup, ErrorStack> {
-    EcGroup::from_curve_name(Nid::SECP160R1)
-}
-
-fn openssl_public(public: &[u8]) -> Result<EcKey<openssl::pkey::Public>, ErrorStack> {
-    let (x, y) = public.split_at(public.len() / 2);
-    let (x, y) = (BigNum::from_slice(x)?, BigNum::from_slice(y)?);
-    EcKey::from_public_key_affine_coordinates(&*secp160r1()?, &x, &y)
-}
-
-fn times_base(number: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
-    let mut point = EcPoint::new(&group)?;
-    let number = BigNum::from_slice(number)?;
-    point.mul_generator2(&group, &number, &mut context)?;
-    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-    Ok([x.to_vec_padded(20)?, y.to_vec_padded(20)?].concat())
-}
-
-fn times_point(number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
-    let mut point = EcPoint::new(&group)?;
-    let number = BigNum::from_slice(number)?;
-    point.mul2(&group, openssl_public(public)?.public_key(), &number, &mut context)?;
-    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-    x.to_vec_padded(20)
 }
 
 /// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the
@@ -432,17 +458,20 @@ mod tests {
     }
 
     #[test]
-    fn openssl_s_order_of_secp160r1_is_this_one() {
-        let group = secp160r1().expect("OpenSSL has it");
-        let (mut order, mut context) = (BigNum::new().expect("room"), BigNumContext::new().expect("room"));
-        group.order(&mut order, &mut context).expect("it has one");
-        assert_eq!(BigUint::from_bytes_be(&order.to_vec()), Curve::Secp160r1.order());
+    fn orders_are_those_of_openssl() {
+        for curve in [Curve::P256, Curve::Secp160r1, Curve::P192, Curve::P224] {
+            let group = curve.group().expect("OpenSSL has it");
+            let (mut order, mut context) =
+                (BigNum::new().expect("room"), BigNumContext::new().expect("room"));
+            group.order(&mut order, &mut context).expect("it has one");
+            assert_eq!(BigUint::from_bytes_be(&order.to_vec()), curve.order(), "{curve:?}");
+        }
     }
 
     #[test]
     fn both_sides_agree_and_wrong_signatures_are_wrong() {
         let mut rng = StdRng::seed_from_u64(1);
-        for curve in [Curve::P256, Curve::Secp160r1] {
+        for curve in [Curve::P256, Curve::Secp160r1, Curve::P192, Curve::P224] {
             for _ in 0..20 {
                 let (a, b) = (curve.private_key(&mut rng), curve.private_key(&mut rng));
                 let (of_a, of_b) = (curve.public(&a).expect("a key"), curve.public(&b).expect("a key"));

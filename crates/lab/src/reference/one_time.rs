@@ -1,5 +1,5 @@
 //! One-time signatures on RustCrypto's SHA-256: LM-OTS of RFC 8554 section 4 with
-//! LMOTS_SHA256_N32_W4, Lamport-Diffie as `device/crypto/lamport.h` has it; and what
+//! LMOTS_SHA256_N32_W4 and _W2, Lamport-Diffie as `device/crypto/lamport.h` has it; and what
 //! `one_time_bench.h` folds and makes of their pieces.
 
 use super::{Case, bytes_of};
@@ -34,7 +34,39 @@ const LAMPORT_KINDS: (u16, u16) = (0x8484, 0x8585);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scheme {
     Lamport,
-    Winternitz,
+    Winternitz(Digits),
+}
+
+/// A row of RFC 8554 table 1: w, p and ls, and the type code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Digits {
+    bits: u8,
+    pieces: u16,
+    checksum_shift: u8,
+    type_code: [u8; 4],
+}
+
+const W2: Digits = Digits { bits: 2, pieces: 133, checksum_shift: 6, type_code: [0, 0, 0, 2] };
+const W4: Digits = Digits { bits: 4, pieces: 67, checksum_shift: 4, type_code: [0, 0, 0, 3] };
+
+impl Digits {
+    /// The highest digit, and the steps of a chain.
+    fn steps(self) -> u8 {
+        (1 << self.bits) - 1
+    }
+
+    /// RFC 8554 algorithm 2: the digits of the digest and of its checksum.
+    fn of(self, digest: &Piece) -> Vec<u8> {
+        let per_byte = 8 / self.bits;
+        let split = |byte: &u8| {
+            let byte = *byte;
+            (0..per_byte).rev().map(move |index| byte >> (self.bits * index) & self.steps())
+        };
+        let of_digest: Vec<u8> = digest.iter().flat_map(split).collect();
+        let checksum: u16 = of_digest.iter().map(|&digit| u16::from(self.steps() - digit)).sum();
+        let checksum = (checksum << self.checksum_shift).to_be_bytes();
+        of_digest.iter().copied().chain(checksum.iter().flat_map(split)).take(self.pieces.into()).collect()
+    }
 }
 
 impl Scheme {
@@ -43,8 +75,11 @@ impl Scheme {
     }
 
     /// Prefix of the public key.
-    fn type_code(self) -> &'static [u8] {
-        if self == Scheme::Lamport { &[] } else { &[0, 0, 0, 3] }
+    fn type_code(self) -> Vec<u8> {
+        match self {
+            Scheme::Lamport => Vec::new(),
+            Scheme::Winternitz(digits) => digits.type_code.to_vec(),
+        }
     }
 
     fn digest(self, name: &[u8], randomizer: &[u8], message: &[u8]) -> Piece {
@@ -53,7 +88,7 @@ impl Scheme {
 
     fn key_of(self, name: &[u8], ends: &[Piece]) -> Vec<u8> {
         let key = sha256(&[name, &self.kinds().0.to_be_bytes(), &ends.concat()]);
-        [self.type_code(), name, &key].concat()
+        [&self.type_code(), name, &key].concat()
     }
 
     fn public(self, seed: &[u8], name: &[u8]) -> Vec<u8> {
@@ -62,9 +97,9 @@ impl Scheme {
                 .map(|index| 0x4000 + index)
                 .map(|place| hash(name, place, 0, &hash(name, place, SECRET, seed)))
                 .collect(),
-            Scheme::Winternitz => {
-                (0..67).map(|place| chain(name, place, 0, 15, hash(name, place, SECRET, seed))).collect()
-            }
+            Scheme::Winternitz(digits) => (0..digits.pieces)
+                .map(|place| chain(name, place, 0, digits.steps(), hash(name, place, SECRET, seed)))
+                .collect(),
         };
         self.key_of(name, &ends)
     }
@@ -81,7 +116,8 @@ impl Scheme {
                     [shown, hash(name, place(!bit), 0, &hidden)]
                 })
                 .collect(),
-            Scheme::Winternitz => digits(&digest)
+            Scheme::Winternitz(digits) => digits
+                .of(&digest)
                 .into_iter()
                 .zip(0..)
                 .map(|(digit, place)| chain(name, place, 0, digit, hash(name, place, SECRET, seed)))
@@ -101,18 +137,22 @@ impl Scheme {
                     if bit { [pair[1], shown] } else { [shown, pair[1]] }
                 })
                 .collect(),
-            Scheme::Winternitz => digits(&digest)
+            Scheme::Winternitz(digits) => digits
+                .of(&digest)
                 .into_iter()
                 .zip(0..)
                 .zip(pieces)
-                .map(|((digit, place), piece)| chain(name, place, digit, 15, *piece))
+                .map(|((digit, place), piece)| chain(name, place, digit, digits.steps(), *piece))
                 .collect(),
         };
         self.key_of(name, &ends)
     }
 
     fn pieces(self) -> usize {
-        if self == Scheme::Lamport { 512 } else { 67 }
+        match self {
+            Scheme::Lamport => 512,
+            Scheme::Winternitz(digits) => digits.pieces.into(),
+        }
     }
 }
 
@@ -123,15 +163,6 @@ fn chain(name: &[u8], place: u16, from: u8, to: u8, start: Piece) -> Piece {
 
 fn bits(digest: &Piece) -> impl Iterator<Item = bool> {
     digest.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1))
-}
-
-/// RFC 8554 algorithm 2: the digits of the digest and of its checksum, w = 4, ls = 4.
-fn digits(digest: &Piece) -> Vec<u8> {
-    let nibbles = |bytes: &[u8]| bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect::<Vec<u8>>();
-    let mut digits = nibbles(digest);
-    let checksum: u16 = digits.iter().map(|&digit| 15 - u16::from(digit)).sum();
-    digits.extend(&nibbles(&(checksum << 4).to_be_bytes())[..3]);
-    digits
 }
 
 /// Folds the pieces of a signature as the device does.
@@ -149,10 +180,11 @@ fn fold(pieces: &[Piece]) -> Piece {
 /// A case with random inputs, on `bytes` of message; `None` for another operation. Of the keys to
 /// verify with one in eight is wrong.
 pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Option<Case> {
-    let (scheme, what) = name.split_once('-')?;
+    let (scheme, what) = name.rsplit_once('-')?;
     let scheme = match scheme {
         "lamport" => Scheme::Lamport,
-        "winternitz" => Scheme::Winternitz,
+        "winternitz" => Scheme::Winternitz(W4),
+        "winternitz-w2" => Scheme::Winternitz(W2),
         _ => return None,
     };
     let (seed, name, randomizer) = (bytes_of(32, rng), bytes_of(NAME, rng), bytes_of(32, rng));
@@ -204,7 +236,7 @@ mod tests {
     #[test]
     fn a_signature_leads_to_its_public_key_and_no_other() {
         let mut rng = StdRng::seed_from_u64(1);
-        for scheme in [Scheme::Lamport, Scheme::Winternitz] {
+        for scheme in [Scheme::Lamport, Scheme::Winternitz(W4), Scheme::Winternitz(W2)] {
             let (seed, name, randomizer) =
                 (bytes_of(32, &mut rng), bytes_of(NAME, &mut rng), bytes_of(32, &mut rng));
             let mut pieces = scheme.sign(&seed, &name, &randomizer, b"message");
@@ -222,7 +254,7 @@ mod tests {
     fn winternitz_is_that_of_rfc_8554() {
         let case = testkit::vectors::lm_ots_w4();
         let name = [case.id.as_slice(), &case.q.to_be_bytes()].concat();
-        let signature = Scheme::Winternitz.sign(&case.seed, &name, &case.randomizer, &case.message);
+        let signature = Scheme::Winternitz(W4).sign(&case.seed, &name, &case.randomizer, &case.message);
         assert_eq!(signature, case.pieces);
     }
 

@@ -26,6 +26,7 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         let case = match action {
             "expand" => Ok(expand_case(&key)),
             "encrypt" | "encrypt-expanded" => Ok(block_case(&key, operation.key, bytes_of(16, rng), true)),
+            "module-encrypt" => Ok(module_case(&key, bytes_of(16, rng))),
             "decrypt" => Ok(block_case(&key, operation.key, bytes_of(16, rng), false)),
             "ctr" | "ctr-sliced" => Ok(ctr_case(&key, &bytes_of(16, rng), bytes_of(bytes, rng))),
             "gcm-seal" => seal_case(&key, bytes_of(12, rng), Vec::new(), bytes_of(bytes, rng)),
@@ -114,6 +115,12 @@ pub fn block_case(key: &[u8], takes: Key, message: Vec<u8>, encrypt: bool) -> Ca
         outputs: vec![("output", block.to_vec())],
         ..Case::default()
     }
+}
+
+/// One block, encrypted by a part's own module, which may report an error.
+#[must_use]
+pub fn module_case(key: &[u8], message: Vec<u8>) -> Case {
+    Case { result: Some(0), ..block_case(key, Key::Raw, message, true) }
 }
 
 /// CTR with a 128-bit big-endian counter, SP 800-38A section 6.5.

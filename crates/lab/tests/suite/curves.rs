@@ -8,6 +8,7 @@ use hex_literal::hex;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
+use lab::reference::curve::Curve;
 use lab::reference::field::Field;
 use lab::target::Target;
 use lab::workspace::Workspace;
@@ -64,6 +65,24 @@ const GEC2_PEER: [u8; 40] = hex!(
 );
 const GEC2_SHARED: [u8; 20] = hex!("ca7c0f8c3ffa87a96e1b74ac8e6af594347bb40a");
 
+/// NIST CAVP, ECC CDH Primitive, the first case of P-192 and of P-224: dIUT, QCAVS, ZIUT.
+const CDH_P192: ([u8; 24], [u8; 48], [u8; 24]) = (
+    hex!("f17d3fea367b74d340851ca4270dcb24c271f445bed9d527"),
+    hex!(
+        "42ea6dd9969dd2a61fea1aac7f8e98edcc896c6e55857cc0"
+        "dfbe5d7c61fac88b11811bde328e8a0d12bf01a9d204b523"
+    ),
+    hex!("803d8ab2e5b6e6fca715737c3a82f7ce3c783124f6d51cd0"),
+);
+const CDH_P224: ([u8; 28], [u8; 56], [u8; 28]) = (
+    hex!("8346a60fc6f293ca5a0d2af68ba71d1dd389e5e40837942df3e43cbd"),
+    hex!(
+        "af33cd0629bc7e996320a3f40368f74de8704fa37b8fab69abaae280"
+        "882092ccbba7930f419a8a4f9bb16978bbc3838729992559a6f2e2d7"
+    ),
+    hex!("7d96f9a3bd3c05cf5cc37feb8b9d5209d5c2597464dec3e9983743e8"),
+);
+
 fn verification(key: &[u8], message: &[u8], signature: &[u8], valid: bool) -> Case {
     Case {
         inputs: vec![("key", [key, signature].concat()), ("message", message.to_vec())],
@@ -81,6 +100,24 @@ fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
         result: Some(if shared.is_some() { 0 } else { -1 }),
         ..Case::default()
     }
+}
+
+/// A published agreement; and refused ones, with a point beside the curve and with private keys of 0
+/// and of the order. A private key of the order less 1 gives the peer's own x.
+fn agreements(curve: Curve, private: &[u8], peer: &[u8], shared: &[u8]) -> Vec<Case> {
+    let mut beside = peer.to_vec();
+    beside[peer.len() - 1] ^= 1;
+    let number = |number: BigUint| {
+        let digits = number.to_bytes_be();
+        [vec![0; private.len() - digits.len()], digits].concat()
+    };
+    vec![
+        agreement(private, peer, Some(shared)),
+        agreement(private, &beside, None),
+        agreement(&vec![0; private.len()], peer, None),
+        agreement(&number(curve.order()), peer, None),
+        agreement(&number(curve.order() - 1u8), peer, Some(&peer[..peer.len() / 2])),
+    ]
 }
 
 /// Some of Wycheproof's points on P-256, right and wrong ones.
@@ -188,14 +225,9 @@ fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
                 verification(&GEC2_KEY, b"abc", &none, false),
             ]
         }
-        "secp160r1-ecdh" => {
-            let mut beside = GEC2_PEER;
-            beside[39] ^= 1;
-            vec![
-                agreement(&GEC2_PRIVATE, &GEC2_PEER, Some(&GEC2_SHARED)),
-                agreement(&GEC2_PRIVATE, &beside, None),
-            ]
-        }
+        "secp160r1-ecdh" => agreements(Curve::Secp160r1, &GEC2_PRIVATE, &GEC2_PEER, &GEC2_SHARED),
+        "p192-ecdh" => agreements(Curve::P192, &CDH_P192.0, &CDH_P192.1, &CDH_P192.2),
+        "p224-ecdh" => agreements(Curve::P224, &CDH_P224.0, &CDH_P224.1, &CDH_P224.2),
         _ => Vec::new(),
     }
 }
@@ -294,6 +326,8 @@ fn the_vectors_are_there() {
         "p256-ecdh",
         "ecdsa-secp160r1-verify",
         "secp160r1-ecdh",
+        "p192-ecdh",
+        "p224-ecdh",
         "ed25519-sign",
         "ed25519-verify",
     ] {
@@ -308,6 +342,7 @@ fn the_vectors_are_there() {
     assert!(field_cases("p256-field-multiply").len() > 900);
     assert!(field_cases("x25519-field-multiply").len() > 1_300);
     assert!(field_cases("secp160r1-field-square").len() > 30);
+    assert!(field_cases("p192-field-multiply").len() > 900);
 }
 
 /// As many as there are below.

@@ -20,6 +20,7 @@ mod mutated;
 mod node;
 mod plan;
 mod probe;
+mod random_module;
 mod runtime;
 mod signals;
 mod traces;

@@ -166,14 +166,15 @@ fn cipher_cases(add: &mut impl FnMut(String, Case)) {
         } else {
             (format!("aes{bits}-decrypt"), case.ciphertext, case.plaintext)
         };
-        add(
-            operation,
-            Case {
-                inputs: vec![("key", case.key.clone()), ("message", message)],
-                outputs: vec![("output", output)],
-                ..Case::default()
-            },
-        );
+        let block = Case {
+            inputs: vec![("key", case.key.clone()), ("message", message)],
+            outputs: vec![("output", output)],
+            ..Case::default()
+        };
+        if case.encrypt {
+            add(format!("aes{bits}-module-encrypt"), Case { result: Some(0), ..block.clone() });
+        }
+        add(operation, block);
         add(
             format!("aes{bits}-expand"),
             Case {

@@ -78,7 +78,8 @@ fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     if let Some(run) = hash_based::run(operation, rng) {
         return vec![run];
     }
-    let of_curves = ["drbg", "p256", "secp160r1", "x25519", "ed25519", "ecdsa", "ecies", "ecdh"];
+    let of_curves =
+        ["drbg", "p192", "p224", "p256", "secp160r1", "x25519", "ed25519", "ecdsa", "ecies", "ecdh"];
     if of_curves.iter().any(|prefix| name.starts_with(prefix)) {
         return vec![curves::run(name, rng)];
     }
@@ -240,17 +241,19 @@ targets! {
     atmega328p:
         small "{aes128-ctr,aes*-gcm-*,ascon-*,hkdf-*,ecies-seal}",
         fast "{aes128-gcm-*,*-pieces,ecdsa-p256-sign,lms-*-sign}";
-    atmega2560: small "aes128-*", fast "{hmac-*,winternitz-sign}";
+    atmega2560: small "aes128-*", fast "{hmac-*,winternitz-*sign}";
     attiny85: small "{aes128-*,ascon-*}";
     ch32v003: fast "{hmac-*,hkdf-*,x963-kdf,aes128-gcm-*,chacha20-*}", portable "{x25519-ecdh,drbg-*}";
     i8051: small "{aes128-*,hmac-*}";
     mc68hc08: O0 "{sha3-256,shake128}", small "{aes128-*,hmac-*}";
+    nrf52840: fast "aes128-module-encrypt";
+    msp430fr5994: fast "aes*-module-encrypt";
     r8c: memory "aes128-*", register "aes128-*", fast "{aes256-*,ascon-*}";
     msp430f5438a:
         portable "{x25519-ecdh,aes128-gcm-*}",
         small "{aes128-*,hkdf-*,ecies-open-compressed}",
-        mpy16 "x25519-ecdh",
-        fast "{p256-ecdh,x25519-ml-kem-768-respond,lamport-sign}";
+        mpy16 "{x25519-ecdh,p192-ecdh}",
+        fast "{p192-ecdh,p224-ecdh,p256-ecdh,x25519-ml-kem-768-respond,lamport-sign}";
     stm32f051: small "aes128-gcm-*", fast "{ecdsa-*-sign,x25519-ecdh,ml-kem-512-*}";
     stm32f103: portable "{hkdf-*,x963-kdf,chacha20-*,ecdsa-secp160r1-sign}", fast "{aes128-gcm-*,x25519-ecdh,ml-kem-768-*}";
     stm32f407: fast "{aes128-gcm-*,ascon-*,ed25519-*,ecies-ecdsa-*,ml-kem-768-*,ml-dsa-44-*}";

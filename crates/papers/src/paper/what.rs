@@ -21,6 +21,13 @@ pub enum What {
     Error,
     /// Watts.
     Power,
+    /// Reading of the paper's oscilloscope for [`What::Power`], in watts.
+    ScopePower,
+    /// Standard deviation of such a reading that its steps alone cause, in watts.
+    ScopeDeviation,
+    /// Standard error of the mean reading: that deviation over the root of the number of runs, in
+    /// watts.
+    ScopeError,
     /// Joules.
     Energy,
     /// Standard deviation of the energy, that of the time at a power that does not vary, in joules.
@@ -123,6 +130,7 @@ impl What {
     pub fn kind(self) -> FigureKind {
         match self {
             What::Power => FigureKind::Quoted,
+            What::ScopePower | What::ScopeDeviation | What::ScopeError => FigureKind::Derived,
             _ if self.is_native() => FigureKind::Native,
             What::Energy
             | What::EnergyDeviation
@@ -181,6 +189,7 @@ impl What {
             | What::MeterError
             | What::MeterSaturated
             | What::MeterSupply => Some("meter"),
+            What::ScopePower | What::ScopeDeviation | What::ScopeError => Some("oscilloscope"),
             What::Preparing
             | What::PreparingDeviation
             | What::Unpacking

@@ -6,7 +6,7 @@ use super::quantile::quantile;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
 use crate::paper::{Column, FigureKind, Line, Over, Paper, Part, Table, What, Within};
-use energy::instrument::{Reading, Waveform};
+use energy::instrument::{Oscilloscope, Reading, Waveform};
 use energy::radio::Transmission;
 use energy::sizing;
 use lab::accuracy::Bound;
@@ -130,6 +130,8 @@ fn is_cost(what: What) -> bool {
             | What::Error
             | What::EnergyDeviation
             | What::EnergyError
+            | What::ScopeDeviation
+            | What::ScopeError
             | What::LeastClock
             | What::AirShare
             | What::MeterPart
@@ -251,6 +253,12 @@ impl<'a> Figures<'a> {
             Some(What::Deviation) => deviation_s(),
             Some(What::Error) => error_s(),
             Some(What::Power) => Some(self.power_w()),
+            Some(What::ScopePower) => self.read_w(|scope, current_a| scope.read_a(current_a)),
+            Some(What::ScopeDeviation) => self.read_w(|scope, _| scope.deviation_a()),
+            Some(What::ScopeError) => {
+                let deviation_w = self.read_w(|scope, _| scope.deviation_a());
+                deviation_w.map(|deviation_w| deviation_w / f64::from(self.paper.runs).sqrt())
+            }
             Some(What::Energy) => self.energy_j(),
             Some(What::EnergyDeviation) => deviation_s().map(|deviation| deviation * self.power_w()),
             Some(What::EnergyError) => error_s().map(|error| error * self.power_w()),
@@ -373,8 +381,21 @@ impl<'a> Figures<'a> {
     }
 
     fn power_w(&self) -> f64 {
-        let point = &self.subject.point;
-        point.power_w / point.supply_v * self.column.times_v.unwrap_or(point.supply_v)
+        self.current_a() * self.times_v()
+    }
+
+    fn current_a(&self) -> f64 {
+        self.subject.point.power_w / self.subject.point.supply_v
+    }
+
+    /// The volts by which a current is multiplied.
+    fn times_v(&self) -> f64 {
+        self.column.times_v.unwrap_or(self.subject.point.supply_v)
+    }
+
+    /// A current of the paper's oscilloscope for that of the runs, as power.
+    fn read_w(&self, current_a: impl Fn(&Oscilloscope, f64) -> f64) -> Option<f64> {
+        self.paper.oscilloscope.as_ref().map(|scope| current_a(scope, self.current_a()) * self.times_v())
     }
 
     fn energy_j(&self) -> Option<f64> {

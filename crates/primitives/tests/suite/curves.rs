@@ -3,6 +3,7 @@
 //!
 //! The seed of what is random is printed; `WATTSEAL_SEED` sets it.
 
+mod older;
 mod published;
 mod reference;
 

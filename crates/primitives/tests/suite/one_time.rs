@@ -98,6 +98,67 @@ fn winternitz_refuses_what_is_not_signed() {
     }
 }
 
+/// A chain of RFC 8554, section 4: from the value before one step to that before another.
+fn chain(name: &[u8; 20], place: u16, from: u8, to: u8, value: [u8; 32]) -> [u8; 32] {
+    (from..to).fold(value, |value, step| hash(&[name, &place.to_be_bytes(), &[step], &value]))
+}
+
+/// RFC 8554 with w = 2, p = 133 and ls = 6 (table 1): the digits of a message.
+fn two_bit_digits(name: &[u8; 20], randomizer: &[u8; 32], message: &[u8]) -> Vec<u8> {
+    let digest = hash(&[name, &[0x81, 0x81], randomizer, message]);
+    let split = |byte: &u8| [byte >> 6, byte >> 4 & 3, byte >> 2 & 3, byte & 3];
+    let digits: Vec<u8> = digest.iter().flat_map(split).collect();
+    let checksum: u16 = digits.iter().map(|&digit| 3 - u16::from(digit)).sum();
+    let checksum = (checksum << 6).to_be_bytes();
+    digits.iter().copied().chain(checksum.iter().flat_map(split)).take(133).collect()
+}
+
+/// No published vector has LMOTS_SHA256_N32_W2: the expected values follow the RFC's algorithms.
+#[test]
+fn winternitz_with_two_bits_is_rfc_8554_s_algorithm() {
+    for (seed, name, randomizer, message) in inputs() {
+        let secret = |place: u16| hash(&[&name, &place.to_be_bytes(), &[0xff], &seed]);
+        let ends: Vec<_> = (0..133).map(|place| chain(&name, place, 0, 3, secret(place))).collect();
+        let key = hash(&[&name, &[0x80, 0x80], &ends.concat()]);
+        let public_key = winternitz_w2_keygen(&seed, &name);
+        assert_eq!(public_key.as_slice(), [&[0, 0, 0, 2], name.as_slice(), &key].concat());
+
+        let digits = two_bit_digits(&name, &randomizer, &message);
+        let expected: Vec<_> =
+            (0..).zip(&digits).map(|(place, &digit)| chain(&name, place, 0, digit, secret(place))).collect();
+        let pieces = winternitz_w2_sign(&seed, &name, &randomizer, &message);
+        assert_eq!(pieces, expected);
+        assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message, &pieces), (0, 0));
+        assert_eq!(winternitz_w2_candidate(&public_key, &randomizer, &message, &pieces), (0, key));
+    }
+}
+
+#[test]
+fn winternitz_with_two_bits_refuses_what_is_not_signed() {
+    let (seed, name, randomizer, message) = inputs().last().expect("there are several");
+    let public_key = winternitz_w2_keygen(&seed, &name);
+    let signature = winternitz_w2_sign(&seed, &name, &randomizer, &message);
+    for bit in 0..56 * 8 {
+        let mut wrong = public_key;
+        wrong[bit / 8] ^= 1 << (bit % 8);
+        let begun = if bit < 32 { -1 } else { 0 };
+        assert_eq!(winternitz_w2_verify(&wrong, &randomizer, &message, &signature), (begun, -1), "bit {bit}");
+    }
+    for at in 0..signature.len() {
+        let mut wrong = signature.clone();
+        wrong[at][at % 32] ^= 1 << (at % 8);
+        assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message, &wrong), (0, -1), "piece {at}");
+    }
+    assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message[1..], &signature), (0, -1));
+    for count in [0, 132, 134, 133 + 256] {
+        let pieces: Vec<_> = signature.iter().copied().cycle().take(count).collect();
+        assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message, &pieces), (0, -1), "{count} pieces");
+    }
+    // One kind's key and signature are not the other's.
+    let other = winternitz_keygen(&seed, &name);
+    assert_eq!(winternitz_w2_verify(&other, &randomizer, &message, &signature).1, -1);
+}
+
 /// Lamport-Diffie as lamport.h defines it: all x and y, the public key, and the digest of a
 /// message.
 struct Lamport {
@@ -194,6 +255,8 @@ fn the_bench_s_calls_are_the_whole_signatures() {
     for (seed, name, randomizer, message) in inputs() {
         let signature = winternitz_sign(&seed, &name, &randomizer, &message);
         assert_eq!(winternitz_sign_all(&seed, &name, &randomizer, &message), fold(&signature));
+        let signature = winternitz_w2_sign(&seed, &name, &randomizer, &message);
+        assert_eq!(winternitz_w2_sign_all(&seed, &name, &randomizer, &message), fold(&signature));
         let signature = lamport_sign(&seed, &name, &randomizer, &message);
         assert_eq!(lamport_sign_all(&seed, &name, &randomizer, &message), fold(&signature));
 
@@ -205,6 +268,12 @@ fn the_bench_s_calls_are_the_whole_signatures() {
         let (_, key) = winternitz_candidate(&public_key, &randomizer, &message, &pieces(67));
         public_key[24..].copy_from_slice(&key);
         assert_eq!(winternitz_verify_all(&public_key, &randomizer, &message, &seed), 0);
+
+        let mut public_key = winternitz_w2_keygen(&seed, &name);
+        assert_eq!(winternitz_w2_verify_all(&public_key, &randomizer, &message, &seed), -1);
+        let (_, key) = winternitz_w2_candidate(&public_key, &randomizer, &message, &pieces(133));
+        public_key[24..].copy_from_slice(&key);
+        assert_eq!(winternitz_w2_verify_all(&public_key, &randomizer, &message, &seed), 0);
 
         let mut public_key = lamport_keygen(&seed, &name);
         assert_eq!(lamport_verify_all(&public_key, &randomizer, &message, &seed), -1);

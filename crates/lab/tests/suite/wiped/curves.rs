@@ -104,7 +104,7 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
             secrets.scalar("the private key", &curve.generate(&mut Drbg::new(&seed)), curve);
             generation_case(curve, &seed).expect(GOOD)
         }
-        "p256-ecdh" | "secp160r1-ecdh" => {
+        "p256-ecdh" | "secp160r1-ecdh" | "p192-ecdh" | "p224-ecdh" => {
             let curve = Curve::named(operation.split('-').next().expect("a name")).expect("a curve");
             let (private, peer) = (private_key(curve, rng), private_key(curve, rng));
             let public = curve.public(&peer).expect(GOOD);

@@ -17,17 +17,17 @@ fn hash(name: &[u8], place: u16, step: u8, value: &[u8]) -> Vec<u8> {
     sha256(&[name, &place.to_be_bytes(), &[step], value])
 }
 
-/// RFC 8554 algorithm 2: digits of `bits` bits, of a digest and its checksum.
-fn digits(digest: &[u8], bits: usize) -> Vec<u8> {
-    let split = |bytes: &[u8]| -> Vec<u8> {
-        let nibbles = |byte: &u8| if bits == 4 { vec![byte >> 4, byte & 15] } else { vec![*byte] };
-        bytes.iter().flat_map(nibbles).collect()
+/// RFC 8554 algorithm 2 and table 1: `pieces` digits of `bits` bits, of a digest and its checksum,
+/// which is shifted by `shift` bits.
+fn digits(digest: &[u8], bits: u8, pieces: usize, shift: u8) -> Vec<u8> {
+    let split = |byte: &u8| {
+        let byte = *byte;
+        (0..8 / bits).rev().map(move |index| byte >> (bits * index) & (0xff >> (8 - bits)))
     };
-    let mut digits = split(digest);
+    let digits: Vec<u8> = digest.iter().flat_map(split).collect();
     let sum: u16 = digits.iter().map(|&digit| (1 << bits) - 1 - u16::from(digit)).sum();
-    let checksum = if bits == 4 { sum << 4 } else { sum };
-    digits.extend(&split(&checksum.to_be_bytes())[..if bits == 4 { 3 } else { 2 }]);
-    digits
+    let checksum = (sum << shift).to_be_bytes();
+    digits.iter().copied().chain(checksum.iter().flat_map(split)).take(pieces).collect()
 }
 
 impl Secrets {
@@ -44,7 +44,7 @@ impl Secrets {
 /// A run of an operation; none of another kind.
 pub fn run(operation: &Operation, rng: &mut StdRng) -> Option<Run> {
     let (scheme, action) = operation.name.rsplit_once('-')?;
-    if !["lamport", "winternitz", "lms-sha256-m32-h5", "slh-dsa-sha2-128f"].contains(&scheme) {
+    if !["lamport", "winternitz", "winternitz-w2", "lms-sha256-m32-h5", "slh-dsa-sha2-128f"].contains(&scheme) {
         return None;
     }
     let (case, mut secrets) = (random_case(operation, 32, rng), Secrets::default());
@@ -70,10 +70,14 @@ pub fn run(operation: &Operation, rng: &mut StdRng) -> Option<Run> {
         }
         ("winternitz", "keygen") => (0..67).for_each(|place| secrets.chain(name, seed, place, 15)),
         ("winternitz", _) => (0..)
-            .zip(digits(&digest([0x81, 0x81]), 4))
+            .zip(digits(&digest([0x81, 0x81]), 4, 67, 4))
+            .for_each(|(place, digit)| secrets.chain(name, seed, place, digit)),
+        ("winternitz-w2", "keygen") => (0..133).for_each(|place| secrets.chain(name, seed, place, 3)),
+        ("winternitz-w2", _) => (0..)
+            .zip(digits(&digest([0x81, 0x81]), 2, 133, 6))
             .for_each(|(place, digit)| secrets.chain(name, seed, place, digit)),
         ("lms-sha256-m32-h5", _) => (0..)
-            .zip(digits(&digest([0x81, 0x81]), 8))
+            .zip(digits(&digest([0x81, 0x81]), 8, 34, 0))
             .for_each(|(place, digit)| secrets.chain(name, seed, place, digit)),
         _ => slh_dsa(&mut secrets, seed, aad, message, action == "sign"),
     }
@@ -156,7 +160,7 @@ fn signature_shows_values_of_the_reference() {
     let case = testkit::vectors::lm_ots_w4();
     let name = [case.id.as_slice(), &case.q.to_be_bytes()].concat();
     let mut secrets = Secrets::default();
-    let digits = digits(&sha256(&[&name, &[0x81, 0x81], &case.randomizer, &case.message]), 4);
+    let digits = digits(&sha256(&[&name, &[0x81, 0x81], &case.randomizer, &case.message]), 4, 67, 4);
     (0..).zip(&digits).for_each(|(place, digit)| secrets.chain(&name, &case.seed, place, *digit));
     assert!(case.pieces.iter().all(|piece| secrets.find(0, piece).is_empty()), "shown values are no secrets");
     (0..).zip(&digits).for_each(|(place, digit)| secrets.chain(&name, &case.seed, place, *digit + 1));

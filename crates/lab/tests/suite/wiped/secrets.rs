@@ -52,6 +52,11 @@ fn forms_of_words(words: &[u64]) -> [Vec<u8>; 3] {
     [bytes(u64::to_be_bytes), bytes(u64::to_le_bytes), words.iter().flat_map(|&w| apart(w)).collect()]
 }
 
+/// Bits of a scalar in memory, whole words of 32.
+fn scalar_bits(curve: Curve) -> u32 {
+    32 * curve.private_bytes().div_ceil(4) as u32
+}
+
 impl Secrets {
     fn name(&mut self, name: &str) -> u16 {
         let known = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -101,7 +106,7 @@ impl Secrets {
     /// A number below the order of a curve, with its inverse and what scalars are recoded to.
     pub fn scalar(&mut self, name: &str, scalar: &[u8], curve: Curve) {
         let (order, number) = (curve.order(), BigUint::from_bytes_be(scalar));
-        let bits = if curve == Curve::P256 { 256 } else { 192 };
+        let bits = scalar_bits(curve);
         self.bytes(name, scalar);
         self.number(name, &number, &order, bits);
         self.number(&format!("1/{name}"), &curve.inverse(&number), &order, bits);
@@ -117,9 +122,13 @@ impl Secrets {
 
     /// Secret that two sides share: a coordinate.
     pub fn shared(&mut self, shared: &[u8]) {
-        let field =
-            lab::reference::field::Field::named(if shared.len() == 32 { "p256" } else { "secp160r1" });
-        let field = field.expect("a field");
+        let name = match shared.len() {
+            32 => "p256",
+            28 => "p224",
+            24 => "p192",
+            _ => "secp160r1",
+        };
+        let field = lab::reference::field::Field::named(name).expect("a field");
         self.bytes("the shared secret", shared);
         self.number("the shared secret", &BigUint::from_bytes_be(shared), &field.p, 8 * field.bytes as u32);
     }
@@ -174,7 +183,7 @@ impl Secrets {
         let (order, number) = (curve.order(), BigUint::from_bytes_be(private));
         let signature = curve.sign(private, message).expect("a good key");
         let r = BigUint::from_bytes_be(&signature[..curve.coordinate_bytes()]);
-        let bits = if curve == Curve::P256 { 256 } else { 192 };
+        let bits = scalar_bits(curve);
         self.number("r d", &(r * number % &order), &order, bits);
         let seed = match curve {
             Curve::P256 => {
@@ -183,14 +192,14 @@ impl Secrets {
                 let digits = hash.to_bytes_be();
                 [private, &vec![0; 32 - digits.len()], &digits].concat()
             }
-            Curve::Secp160r1 => {
+            _ => {
                 use sha1::Digest;
                 [private, &[0], &sha1::Sha1::digest(message)].concat()
             }
         };
         match curve {
             Curve::P256 => self.nonce_states(HmacDrbg::<hmac::Hmac<sha2::Sha256>>::new(&seed), 32),
-            Curve::Secp160r1 => self.nonce_states(HmacDrbg::<hmac::Hmac<sha1::Sha1>>::new(&seed), 29),
+            _ => self.nonce_states(HmacDrbg::<hmac::Hmac<sha1::Sha1>>::new(&seed), 29),
         }
     }
 

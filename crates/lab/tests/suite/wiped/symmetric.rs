@@ -62,7 +62,7 @@ fn aes(operation: &Operation, key: &[u8], action: &str, room: usize, rng: &mut S
     let message = random(length(room), rng);
     match action {
         "expand" => vec![(expand_case(key), secrets)],
-        "encrypt" | "encrypt-expanded" | "decrypt" => {
+        "encrypt" | "encrypt-expanded" | "decrypt" | "module-encrypt" => {
             let block = random(16, rng);
             let case = block_case(key, operation.key, block.clone(), action != "decrypt");
             let plain = if action == "decrypt" { &case.outputs[0].1 } else { &block };

@@ -1,0 +1,1 @@
+#include "random_module_stm32.h"
