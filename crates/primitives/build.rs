@@ -23,6 +23,8 @@ fn main() {
     cc::Build::new()
         .files(sources)
         .include(&crypto)
+        // More tables hold fewer ones.
+        .define("WS_COMB_TABLES", "4")
         .std("c99")
         .extra_warnings(true)
         .warnings_into_errors(true)

@@ -21,7 +21,7 @@ static void expand(ws_ed25519_wide *private, const uint8_t seed[32])
 static WS_NOINLINE void multiply_base(uint8_t bytes[32], ws_limb *scalar)
 {
     ws_ed25519_sum sum;
-    uint8_t column = WS_ED25519_COMB_COLUMNS;
+    uint8_t column = WS_ED25519_COMB_DOUBLINGS;
 
     ws_ed25519_make_odd(scalar, &sum.a);
     ws_ed25519_begin(&sum);

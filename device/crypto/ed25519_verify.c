@@ -190,13 +190,13 @@ static void multiply_two(multiples *work, const ws_limb *s, const ws_limb *k)
                 }
             }
         }
-        ws_ed25519_double(&work->sum, i == due || i < WS_ED25519_COMB_COLUMNS);
+        ws_ed25519_double(&work->sum, i == due || i < WS_ED25519_COMB_DOUBLINGS);
         if (i == due) {
             const element *const q = work->table[(uint8_t)(digit < 0 ? -digit : digit) / 2];
 
             ws_ed25519_add(&work->sum, q, &q[WS_ED25519_TWICE], digit > 0);
         }
-        if (i < WS_ED25519_COMB_COLUMNS) {
+        if (i < WS_ED25519_COMB_DOUBLINGS) {
             ws_ed25519_add_column(&work->sum, s, (uint8_t)i, 1);
         }
     }

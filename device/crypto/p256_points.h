@@ -7,7 +7,7 @@
 
 #include "compiler.h"
 #include "modular.h"
-#include "p256_field.h"
+#include "p256_law.h"
 #include "select.h"
 
 #include <stdint.h>
@@ -16,18 +16,6 @@
 
 /* Of a point that is multiplied, its odd multiples below 2^WS_P256_WINDOW are kept. */
 #define WS_P256_WINDOW (WS_SMALL ? 3 : 4)
-
-typedef struct {
-    ws_p256_element x;
-    ws_p256_element y;
-    ws_p256_element z;
-} ws_p256_point;
-
-/* A sum of points: r, so far, and in t[1], t[2] the x and y of what is added next. */
-typedef struct {
-    ws_p256_point r;
-    ws_p256_element t[3];
-} ws_p256_sum;
 
 /* Odd multiples of a point P, x and y of P, 3 P, 5 P, ...; and a sum of them. */
 typedef struct {
@@ -41,7 +29,7 @@ extern const ws_modulus ws_p256_order;
 
 /* The comb's multiples of the base point G, for each of its tables those of 16 points, x and y of each: curve.inc says which.
  * As elements are in memory, in words of select.h. */
-#define WS_P256_COMB_TABLES (WS_SMALL ? 1 : 2)
+#define WS_P256_COMB_TABLES (WS_SMALL ? 1 : WS_COMB_TABLES == 4 ? 4 : 2)
 #define WS_P256_COMB_WORDS (WS_P256_COMB_TABLES * 16 * 2 * WS_WORDS(32))
 extern WS_CONSTANT("ws_p256_comb") const ws_word ws_p256_comb[WS_P256_COMB_WORDS];
 

@@ -7,7 +7,7 @@
 #define WS_SECP160R1_POINTS_H
 
 #include "modular.h"
-#include "secp160r1_field.h"
+#include "secp160r1_law.h"
 #include "select.h"
 
 #include <stdint.h>
@@ -16,18 +16,6 @@
 
 /* Of a point that is multiplied, its odd multiples below 2^WS_SECP160R1_WINDOW are kept. */
 #define WS_SECP160R1_WINDOW 4
-
-typedef struct {
-    ws_secp160r1_element x;
-    ws_secp160r1_element y;
-    ws_secp160r1_element z;
-} ws_secp160r1_point;
-
-/* A sum of points: r, so far, and in t[1], t[2] the x and y of what is added next. */
-typedef struct {
-    ws_secp160r1_point r;
-    ws_secp160r1_element t[3];
-} ws_secp160r1_sum;
 
 /* Odd multiples of a point P, x and y of P, 3 P, 5 P, ...; and a sum of them. */
 typedef struct {

@@ -12,8 +12,8 @@ OPTIMISE_mpy32 := -O3
 
 # Code that takes little time itself, because it calls what does, is small in fast variants too; and SHA-512, whose words of 64 bits
 # take twice the code with -O3, and on AVR and Cortex-M0 more time.
-CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_secp160r1 ed25519 ed25519_points ed25519_scalars ed25519_verify ecies ecies_ecdsa ecies_steps hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_sha1 \
-	ml_dsa_sample ml_kem_512 ml_kem_768 ml_kem_pieces number p192 p224 p256 p256_ml_kem_512 p256_points secp160r1 secp160r1_points sha3 sha512 sha512_blocks x25519 x25519_ml_kem_512 x25519_ml_kem_768 x25519_powers x963_kdf
+CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_secp160r1 ecies ecies_ecdsa ecies_steps ed25519 ed25519_law ed25519_points ed25519_scalars ed25519_verify hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_sha1 ml_dsa_sample \
+	ml_kem_512 ml_kem_768 ml_kem_pieces number p192 p224 p256 p256_law p256_ml_kem_512 p256_points secp160r1 secp160r1_law secp160r1_points sha3 sha512 sha512_blocks x25519 x25519_ladder x25519_ml_kem_512 x25519_ml_kem_768 x25519_powers x25519_squares x963_kdf
 OPTIMISE = $(if $(filter $1,$(CALLERS)),$(OPTIMISE_$(VARIANT):-O3=-Os),$(OPTIMISE_$(VARIANT)))
 
 # Relative paths only, and no command line recorded: the same sources give the same bytes wherever the clone lies.
@@ -35,6 +35,10 @@ endif
 ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
 FLAGS += -mcall-prologues -mrelax -mstrict-X -fno-tree-dominator-opts -fno-move-loop-invariants -DWS_SMALL=1
 RELAX := --relax
+endif
+# Where flash is to be had for time.
+ifeq ($(TOOLCHAIN_port) $(VARIANT),cortex-m fast)
+FLAGS += -DWS_COMB_TABLES=4
 endif
 # Where there are no kernels in assembly, the compiler keeps words of secrets in frames: crypto/compiler.h.
 ifneq ($(filter portable O0,$(VARIANT))$(if $(wildcard $(KERNELS)/keccak_permutation_fast.S),,none),)

@@ -202,7 +202,7 @@ macro_rules! curve {
 }
 
 curve! {
-    p256, "`p256.h` and `ecdsa_p256.h`.", key 32, coordinate 32, hash 32, table 512: ws_p256_comb,
+    p256, "`p256.h` and `ecdsa_p256.h`.", key 32, coordinate 32, hash 32, table 1024: ws_p256_comb,
     order ws_p256_order;
     ws_p256_keygen ws_p256_public_key ws_p256_ecdh ws_p256_validate ws_p256_compress ws_p256_decompress ws_p256_decode
     ws_ecdsa_p256_sign ws_ecdsa_p256_sign_digest ws_ecdsa_p256_verify ws_ecdsa_p256_verify_digest

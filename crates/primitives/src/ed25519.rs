@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-/// Words of the comb's table: 16 entries of 3 elements.
-const COMB_WORDS: usize = 16 * 3 * 8;
+/// Words of the comb's four tables: 16 entries of 3 elements each.
+const COMB_WORDS: usize = 4 * 16 * 3 * 8;
 
 unsafe extern "C" {
     fn ws_ed25519_keygen(seed: *const u8, public_key: *mut u8);

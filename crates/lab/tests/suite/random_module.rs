@@ -5,7 +5,7 @@ use firmware::Firmware;
 use lab::harness::OperationRun;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 

@@ -21,7 +21,7 @@ fn random() -> fastrand::Rng {
 }
 
 macro_rules! tests_of {
-    ($tests:ident, $curve:ident, $name:ident, $columns:literal, $hash:ident, random $random:literal, power $power:literal, nonce $nonce:ident) => {
+    ($tests:ident, $curve:ident, $name:ident, $columns:literal, tables $tables:literal, $hash:ident, random $random:literal, power $power:literal, nonce $nonce:ident) => {
         mod $tests {
             use super::*;
             use sha2::Digest;
@@ -82,10 +82,10 @@ macro_rules! tests_of {
                         number(&big_endian)
                     })
                     .collect();
-                assert_eq!(elements.len(), 2 * 16 * 2);
+                assert_eq!(elements.len(), $tables * 16 * 2);
                 for (entry, index) in elements.chunks(2).zip(0..) {
                     let table = index / 16;
-                    let scalar = &column($columns, 16 + index % 16) << ($columns * table);
+                    let scalar = &column($columns, 16 + index % 16) << (2 * $columns / $tables * table);
                     let point = reference.base(&scalar);
                     let expected: [u8; 2 * COORDINATE] = reference.coordinates(&point);
                     for (element, expected) in entry.iter().zip(expected.chunks(COORDINATE)) {
@@ -421,16 +421,17 @@ macro_rules! tests_of {
                     let odd = u.is_bit_set(0);
                     let recoded = if odd { &u + &small(0) } else { &reference.order - &u };
                     let addend = |table: i32| {
+                        let further = 2 * $columns / $tables * table;
                         let signs = (0..5).fold(0, |all, j| {
-                            all | i32::from(recoded.is_bit_set($columns * (table + 2 * j) + 1)) << j
+                            all | i32::from(recoded.is_bit_set(further + 2 * $columns * j + 1)) << j
                         });
-                        let digit = &column($columns, signs) << ($columns * table);
+                        let digit = &column($columns, signs) << further;
                         if odd { digit } else { &small(0) - &digit }
                     };
                     let (first, last) = (addend(1), addend(0));
                     // v = 2^k + 1 ends with the digit 1.
                     let v = &power_of_two(random.i32(40..150)) + &small(1);
-                    let before = &(&first + &last) - &u;
+                    let before = (0..$tables).fold(&small(0) - &u, |sum, table| &sum + &addend(table));
                     let (times, is) = match case {
                         // Before the last addition, the sum is the summand.
                         0 => (&v + &small(0), &(&last << 1) - &u),
@@ -502,8 +503,8 @@ fn nonce_reduced(reference: &Reference, nonces: &mut Nonces<hmac::Hmac<sha1::Sha
     &(&number(&nonces.draw(29)) % &(&reference.order - &small(1))) + &small(1)
 }
 
-tests_of! { on_p256, p256, X9_62_PRIME256V1, 26, Sha256, random 40, power 256, nonce nonce_as_drawn }
-tests_of! { on_secp160r1, secp160r1, SECP160R1, 17, Sha1, random 29, power 0, nonce nonce_reduced }
+tests_of! { on_p256, p256, X9_62_PRIME256V1, 26, tables 4, Sha256, random 40, power 256, nonce nonce_as_drawn }
+tests_of! { on_secp160r1, secp160r1, SECP160R1, 17, tables 2, Sha1, random 29, power 0, nonce nonce_reduced }
 
 #[test]
 fn p256_multiples_and_signatures_are_those_of_the_p256_crate() {

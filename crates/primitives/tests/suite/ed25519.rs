@@ -106,9 +106,13 @@ fn every_entry_of_the_comb_is_its_multiple() {
     for (index, entry) in words.chunks(96).enumerate() {
         let mut sum = (small(0), small(1));
         sum = curve.add(&sum, &powers[4]);
+        let table = index / 16;
         for (j, power) in powers[..4].iter().enumerate() {
             let negative = curve.negate(power);
             sum = curve.add(&sum, if index >> j & 1 == 1 { power } else { &negative });
+        }
+        for _ in 0..13 * table {
+            sum = curve.add(&sum, &sum);
         }
         let (x, y) = &sum;
         let xy = curve.multiply(x, y);

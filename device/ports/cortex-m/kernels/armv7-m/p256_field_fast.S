@@ -10,29 +10,7 @@
 	.syntax unified
 	.thumb
 
-@ ------------------------------------------------------------------ the prime
-
-@ Adds p if `mask` is all ones and not 0; `first` is ADDS, or ADCS to add the carry flag, too. 8 cycles.
-.macro	plus_p first, mask, v0, v1, v2, v3, v4, v5, v6, v7
-	\first\().w	\v0, \v0, \mask
-	adcs.w	\v1, \v1, \mask
-	adcs.w	\v2, \v2, \mask
-	adcs.w	\v3, \v3, #0
-	adcs.w	\v4, \v4, #0
-	adcs.w	\v5, \v5, #0
-	adcs.w	\v6, \v6, \mask, lsr #31
-	adc.w	\v7, \v7, \mask
-.endm
-
-@ Goes on, from the fifth word, with the addition of 2^256 - 1 - p, whose lowest three words are 0 and
-@ whose fourth is 2^32 - 1. 4 cycles.
-.macro	less_p_from_4 v4, v5, v6, v7
-	sbcs.w	\v4, \v4, #0
-	sbcs.w	\v5, \v5, #0
-	sbcs.w	\v6, \v6, #1
-	adcs.w	\v7, \v7, #0
-.endm
-
+#include "p256_prime.inc"
 #include "store_element.inc"
 
 #ifdef __ARM_FEATURE_DSP

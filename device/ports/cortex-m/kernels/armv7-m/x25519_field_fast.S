@@ -12,16 +12,7 @@
 	.syntax unified
 	.thumb
 
-@ c = 19 times what c:w has from bit 31 on; w keeps the 31 bits below. Clobbers t. 5 cycles.
-@ c is below 2^26.
-.macro	split c, w, t
-	lsl.w	\c, \c, #1
-	orr.w	\c, \c, \w, lsr #31
-	bic.w	\w, \w, #0x80000000
-	add.w	\t, \c, \c, lsl #3
-	add.w	\c, \c, \t, lsl #1
-.endm
-
+#include "x25519_sums.inc"
 #include "store_element.inc"
 
 #ifdef __ARM_FEATURE_DSP
