@@ -26,9 +26,19 @@ impl Launcher {
         }
         programs::copy(&home().join("wattseal"), &at("wattseal"));
         fs::write(at("packages.txt"), missing_packages()).expect("written");
+        programs::copy(&home().join("board-names.toml"), &at("board-names.toml"));
+        fs::create_dir_all(at("targets")).expect("a folder");
+        for target in ["atmega328p", "r8c", "rp2040", "stm32f407"] {
+            let file = format!("targets/{target}.toml");
+            programs::copy(&home().join(&file), &at(&file));
+        }
         programs::script(
             &at("bin/apt-get"),
-            r#"[ "$1" = update ] || echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG""#,
+            r#"case " $* " in
+*" --assume-no "*) echo "Need to get 31.4 MB of archives."; exit 1 ;;
+*" update "*) ;;
+*) echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG" ;;
+esac"#,
         );
         programs::script(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
         for binary in ["wattseal", "wattseal-chaos", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
@@ -127,6 +137,29 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     for elsewhere in ELSEWHERE {
         let run = launched(elsewhere.name).pop().expect("a line");
         assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
+    }
+}
+
+#[test]
+fn launcher_installs_the_compilers_of_the_chosen_targets_alone() {
+    let launcher = Launcher::new();
+    launcher.set_cargo(BUILDS);
+    let all = "avr-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc clang sdcc";
+    for (line, compilers) in [
+        ("bench --target atmega328p", "avr-gcc"),
+        ("bench --target=stm32f407 --op sha1", "arm-none-eabi-gcc"),
+        ("ct --target atmega* --target rp2040", "avr-gcc arm-none-eabi-gcc"),
+        ("plan --target uno", "avr-gcc"),
+        ("bench --compare atmega328p pico", "avr-gcc arm-none-eabi-gcc"),
+        ("bench --target r8c --compare small fast", ""),
+        ("bench --op sha1", all),
+        ("bench --target ./own.toml", all),
+        ("reproduce all", all),
+    ] {
+        let (output, log) = launcher.run(line);
+        let expected = format!("installs build firmware openssl {compilers}");
+        assert_eq!(log.first().map(String::as_str), Some(expected.trim_end()), "{line}: {}", said(&output));
+        assert!(said(&output).contains("wattseal: to be fetched: 31.4 MB of archives."), "{line}");
     }
 }
 
