@@ -12,12 +12,14 @@ pub mod ml_dsa;
 pub mod ml_kem;
 mod one_time;
 pub mod sealing;
+mod secp160r1;
 pub mod slh_dsa;
 
 pub mod symmetric;
 
 use crate::LabError;
 use crate::operations::Operation;
+use num_bigint::BigUint;
 use rand::{Rng, RngCore, rngs::StdRng};
 
 /// One run of an operation: what the host writes before it and must find after it, by the names
@@ -85,6 +87,14 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         _ => symmetric::case(operation, bytes, rng),
     };
     case?.ok_or_else(no_reference)
+}
+
+/// Big-endian octets, `bytes` of them.
+fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    let mut octets = vec![0; bytes.saturating_sub(digits.len())];
+    octets.extend(digits);
+    octets
 }
 
 /// Random bytes.

@@ -1,18 +1,14 @@
-//! Curves and ECDSA: P-256 by RustCrypto, secp160r1 by OpenSSL, what RFC 6979 does not say of
-//! secp160r1 as `device/crypto/ecdsa_secp160r1.h` has it.
+//! Curves and ECDSA: P-256 by RustCrypto, X25519 by curve25519-dalek, secp160r1 by `secp160r1`
+//! beside this file. RFC 6979 does not cover secp160r1: its nonces are as
+//! `device/crypto/ecdsa_secp160r1.h` has them.
 
 use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
-use super::{Case, bytes_of};
+use super::secp160r1::{self, Point};
+use super::{Case, bytes_of, octets};
 use crate::LabError;
+use curve25519_dalek::MontgomeryPoint;
 use hmac::Hmac;
 use num_bigint::BigUint;
-use openssl::bn::{BigNum, BigNumContext};
-use openssl::derive::Deriver;
-use openssl::ec::{EcGroup, EcKey, EcPoint};
-use openssl::ecdsa::EcdsaSig;
-use openssl::error::ErrorStack;
-use openssl::nid::Nid;
-use openssl::pkey::{Id, PKey};
 use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::elliptic_curve::sec1::ToEncodedPoint;
@@ -33,20 +29,8 @@ fn failed(what: &'static str) -> impl Fn(String) -> LabError {
     move |problem| LabError::Reference { what, problem }
 }
 
-fn of_openssl(error: ErrorStack) -> LabError {
-    failed("secp160r1")(error.to_string())
-}
-
 fn of_p256(error: impl std::fmt::Display) -> LabError {
     failed("P-256")(error.to_string())
-}
-
-/// Big-endian octets, `bytes` of them.
-fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
-    let digits = number.to_bytes_be();
-    let mut octets = vec![0; bytes.saturating_sub(digits.len())];
-    octets.extend(digits);
-    octets
 }
 
 impl Curve {
@@ -63,11 +47,11 @@ impl Curve {
     /// The order of the base point.
     #[must_use]
     pub fn order(self) -> BigUint {
-        let digits: &[u8] = match self {
-            Curve::P256 => b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
-            Curve::Secp160r1 => b"100000000000000000001f4c8f927aed3ca752257",
-        };
-        BigUint::parse_bytes(digits, 16).unwrap_or_default()
+        let of_p256 = b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
+        match self {
+            Curve::P256 => BigUint::parse_bytes(of_p256, 16).unwrap_or_default(),
+            Curve::Secp160r1 => secp160r1::order(),
+        }
     }
 
     /// Bytes of a private key.
@@ -129,7 +113,7 @@ impl Curve {
                 let key = SecretKey::from_slice(private).map_err(of_p256)?;
                 Ok(key.public_key().to_encoded_point(false).as_bytes()[1..].to_vec())
             }
-            Curve::Secp160r1 => times_base(private).map_err(of_openssl),
+            Curve::Secp160r1 => Ok(times(&secp160r1::base(), private)?.to_bytes()),
         }
     }
 
@@ -145,7 +129,10 @@ impl Curve {
                 let shared = p256::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
                 Ok(shared.raw_secret_bytes().to_vec())
             }
-            Curve::Secp160r1 => times_point(private, public).map_err(of_openssl),
+            Curve::Secp160r1 => {
+                let shared = times(&secp160r1_public(public)?, private)?;
+                Ok(octets(shared.x(), self.coordinate_bytes()))
+            }
         }
     }
 
@@ -194,8 +181,8 @@ impl Curve {
     /// ECDSA, r and s: with SHA-256 and RFC 6979 over P-256, with SHA-1 over secp160r1.
     ///
     /// # Errors
-    /// [`LabError::Reference`] for a private key that is none, and where OpenSSL does not accept
-    /// what came out.
+    /// [`LabError::Reference`] for a private key that is none, and where what came out is not
+    /// accepted.
     pub fn sign(self, private: &[u8], message: &[u8]) -> Result<Vec<u8>, LabError> {
         if self == Curve::P256 {
             let signature: Signature = SigningKey::from_slice(private).map_err(of_p256)?.sign(message);
@@ -206,13 +193,12 @@ impl Curve {
         let key = BigUint::from_bytes_be(private);
         let fits = |half: &BigUint| *half > BigUint::ZERO && half.bits() <= 8 * bytes as u64;
         for k in self.nonces(private, message).take(8) {
-            let point = times_base(&k.to_bytes_be()).map_err(of_openssl)?;
-            let r = BigUint::from_bytes_be(&point[..bytes]) % &order;
+            let r = times(&secp160r1::base(), &k.to_bytes_be())?.x() % &order;
             let s = self.inverse(&k) * (&hash + &r * &key) % &order;
             if fits(&r) && fits(&s) {
                 let signature = [octets(&r, bytes), octets(&s, bytes)].concat();
                 if !self.verifies(&self.public(private)?, message, &signature)? {
-                    return Err(failed("secp160r1")("OpenSSL refuses a signature made here".into()));
+                    return Err(failed("secp160r1")("a signature made here is refused".into()));
                 }
                 return Ok(signature);
             }
@@ -233,13 +219,8 @@ impl Curve {
             }
             Curve::Secp160r1 => {
                 let (r, s) = signature.split_at(signature.len() / 2);
-                let verify = || {
-                    let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
-                    let key = openssl_public(public)?;
-                    EcdsaSig::from_private_components(r, s)?.verify(&Sha1::digest(message), &key)
-                };
-                // It says that numbers out of range are an error.
-                Ok(verify().unwrap_or(false))
+                let (r, s) = (BigUint::from_bytes_be(r), BigUint::from_bytes_be(s));
+                Ok(secp160r1::verifies(&secp160r1_public(public)?, message, &r, &s))
             }
         }
     }
@@ -257,34 +238,15 @@ pub(super) fn compressed(public: &[u8]) -> Vec<u8> {
     [&[if odd { 3 } else { 2 }], x].concat()
 }
 
-fn secp160r1() -> Result<EcGroup, ErrorStack> {
-    EcGroup::from_curve_name(Nid::SECP160R1)
+fn secp160r1_public(public: &[u8]) -> Result<Point, LabError> {
+    Point::from_bytes(public)
+        .ok_or_else(|| failed("secp160r1")("the public key is no point of the curve".into()))
 }
 
-fn openssl_public(public: &[u8]) -> Result<EcKey<openssl::pkey::Public>, ErrorStack> {
-    let (x, y) = public.split_at(public.len() / 2);
-    let (x, y) = (BigNum::from_slice(x)?, BigNum::from_slice(y)?);
-    EcKey::from_public_key_affine_coordinates(&*secp160r1()?, &x, &y)
-}
-
-fn times_base(number: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
-    let mut point = EcPoint::new(&group)?;
-    let number = BigNum::from_slice(number)?;
-    point.mul_generator2(&group, &number, &mut context)?;
-    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-    Ok([x.to_vec_padded(20)?, y.to_vec_padded(20)?].concat())
-}
-
-fn times_point(number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
-    let mut point = EcPoint::new(&group)?;
-    let number = BigNum::from_slice(number)?;
-    point.mul2(&group, openssl_public(public)?.public_key(), &number, &mut context)?;
-    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-    x.to_vec_padded(20)
+/// The product of a point of secp160r1 and a big-endian number.
+fn times(point: &Point, number: &[u8]) -> Result<Point, LabError> {
+    let at_infinity = || failed("secp160r1")("the private key is a multiple of the order".into());
+    point.times(&BigUint::from_bytes_be(number)).ok_or_else(at_infinity)
 }
 
 /// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the
@@ -341,15 +303,21 @@ pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
 pub fn x25519(private: &[u8], public: Option<&[u8]>) -> Result<Vec<u8>, LabError> {
-    let computed = || -> Result<Vec<u8>, ErrorStack> {
-        let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
-        let Some(public) = public else { return private.raw_public_key() };
-        let public = PKey::public_key_from_raw_bytes(public, Id::X25519)?;
-        let mut deriver = Deriver::new(&private)?;
-        deriver.set_peer(&public)?;
-        deriver.derive_to_vec()
+    let key = |bytes: &[u8]| -> Result<[u8; 32], LabError> {
+        bytes
+            .try_into()
+            .map_err(|_| failed("X25519")(format!("{} bytes are no key, which has 32", bytes.len())))
     };
-    computed().map_err(|error| failed("X25519")(error.to_string()))
+    let private = key(private)?;
+    let Some(public) = public else {
+        return Ok(MontgomeryPoint::mul_base_clamped(private).to_bytes().to_vec());
+    };
+    let shared = MontgomeryPoint(key(public)?).mul_clamped(private).to_bytes();
+    // RFC 7748 section 6.1: such a public key has a small order.
+    if shared == [0; 32] {
+        return Err(failed("X25519")("the shared secret is zero".into()));
+    }
+    Ok(shared.to_vec())
 }
 
 /// Key generation from a generator with this seed.
@@ -429,14 +397,6 @@ mod tests {
         );
         assert_eq!(Curve::P256.nonce(&private, b"sample"), nonce);
         assert_eq!(Curve::P256.sign(&private, b"sample").expect("a good key"), signature);
-    }
-
-    #[test]
-    fn openssl_s_order_of_secp160r1_is_this_one() {
-        let group = secp160r1().expect("OpenSSL has it");
-        let (mut order, mut context) = (BigNum::new().expect("room"), BigNumContext::new().expect("room"));
-        group.order(&mut order, &mut context).expect("it has one");
-        assert_eq!(BigUint::from_bytes_be(&order.to_vec()), Curve::Secp160r1.order());
     }
 
     #[test]
