@@ -10,8 +10,10 @@ pub(crate) use ending::{EndedColumns, IN_VAIN};
 pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
+use crate::LabError;
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
+use crate::pin_name::pin_named;
 use crate::power_states::{StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
@@ -21,12 +23,11 @@ use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
 use crate::user_firmware::{ClockSource, Setup, UserFirmware, hand_over_remark, reservations};
-use crate::{LabError, board, names};
 use bench_inputs::BenchInputs;
 use console::Console;
 use ending::Ending;
 use firmware::Firmware;
-use mcu::{Access, ClockChange, Mcu, Observer, PinDirections, PinEdge, SleepInterval, Step, StubUse};
+use mcu::{Access, ClockChange, Mcu, Observer, Pin, PinDirections, PinEdge, SleepInterval, Step, StubUse};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -434,42 +435,13 @@ fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option
     Input::new(request.uart.as_deref(), receiver, target, machine).map(Some)
 }
 
-/// `PB5` as `PORTB.5` or `GPIOB.5`, where the part has that port.
-fn short_pin(pin: &str, ports: &[(String, u32)]) -> Option<String> {
-    let rest = pin.strip_prefix('P')?;
-    let letter = rest.get(..1).filter(|letter| letter.bytes().all(|byte| byte.is_ascii_uppercase()))?;
-    let bit: u8 = rest[1..].parse().ok()?;
-    let is_meant = |name: &str| ["PORT", "GPIO"].iter().any(|kind| name.strip_prefix(kind) == Some(letter));
-    let (port, _) = ports.iter().find(|(name, _)| is_meant(name))?;
-    Some(format!("{port}.{bit}"))
-}
-
 fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Option<Region>, LabError> {
     match (&request.pin, &request.marker) {
         (None, None) => Ok(None),
         (Some(_), Some(_)) => Err(LabError::Usage("give --pin or --marker, not both".into())),
         (Some(pin), None) => {
-            let wrong = || {
-                LabError::Usage(format!(
-                    "--pin {pin}: write it as PORT.BIT, such as PORTB.5 or GPIOD.12, or as PB5"
-                ))
-            };
-            let ports = board::ports(&target.part);
-            let written_out = short_pin(pin, &ports);
-            let (port, bit) = written_out.as_deref().unwrap_or(pin).split_once('.').ok_or_else(wrong)?;
-            let bit: u8 = bit.parse().map_err(|_| wrong())?;
-            let Some((_, bits)) = ports.iter().find(|(name, _)| name == port) else {
-                let suggestion = names::suggestion(port, ports.iter().map(|(name, _)| name.as_str()));
-                return Err(LabError::UnknownName { what: "port", name: port.into(), suggestion });
-            };
-            if bit >= 32 || bits >> bit & 1 == 0 {
-                let pins: Vec<String> =
-                    (0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| bit.to_string()).collect();
-                let said =
-                    format!("--pin {pin}: {port} of {} has the pins {}", target.name(), pins.join(", "));
-                return Err(LabError::Usage(said));
-            }
-            Ok(Some(Region::Pin { port: port.into(), pin: bit }))
+            let Pin { port, bit } = pin_named("--pin", pin, target)?;
+            Ok(Some(Region::Pin { port, pin: bit }))
         }
         (None, Some(marker)) => {
             let number = match marker.strip_prefix("0x") {
