@@ -18,6 +18,7 @@
 //!   with calls of its functions
 //! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
+//! - [`verify_board`]: cycles that a board counted itself, beside the model's
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: their work, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; progress
@@ -42,6 +43,7 @@ pub mod measure;
 pub mod named_board;
 pub mod names;
 pub mod operations;
+mod pin_name;
 mod pipeline;
 pub mod plan;
 pub mod plot;
@@ -66,6 +68,7 @@ pub mod timeline;
 pub mod traces;
 pub mod units;
 pub mod user_firmware;
+pub mod verify_board;
 pub mod work;
 
 pub use error::LabError;
