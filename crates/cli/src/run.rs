@@ -13,6 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 
 /// Cycles of a run whose end nobody has said anything of.
@@ -55,6 +56,11 @@ pub(crate) struct RunArgs {
     time: Option<f64>,
     #[command(flatten)]
     traces: TraceArgs,
+    /// Arguments that the program finds by semihosting; of a program with tests of embedded-test
+    /// those of Rust's test programs, such as --list or a part of a name. Behind -- they may begin
+    /// with a hyphen
+    #[arg(value_name = "ARGUMENT")]
+    arguments: Vec<String>,
 }
 
 /// Runs the firmware; its exit code is the command's.
@@ -69,12 +75,19 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
         max_cycles: args.max_cycles.or((!endless).then_some(MOST_CYCLES)),
         max_time_s: args.time,
         traces: args.traces.into(),
+        arguments: args.arguments,
     };
+    let interrupted = interruption()?;
+    // A debugger looks at one run.
+    if args.gdb.is_none()
+        && let Some(ended) = tests(workspace, &request, &interrupted)?
+    {
+        return Ok(ended);
+    }
     let input = args.input.as_deref().map(open).transpose()?;
     let gdb = args.gdb.map(listen).transpose()?;
     let mut stdout = std::io::stdout().lock();
     let mut unwritten = None;
-    let interrupted = interruption()?;
     let mut out = |_: &str, bytes: &[u8]| match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
@@ -98,6 +111,24 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
     // A shell has eight bits for it; no failure may become a success by that.
     let shown = if result.code == 0 { 0 } else { (result.code as u8).max(1) };
     Ok(ExitCode::from(shown))
+}
+
+/// Runs the tests that the program has in itself, if it has any.
+fn tests(
+    workspace: &Workspace,
+    request: &run::Request,
+    interrupted: &AtomicBool,
+) -> Result<Option<ExitCode>, LabError> {
+    let mut say = |text: &str| {
+        let mut stdout = std::io::stdout().lock();
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(|error| Unwritten::from(error).into())
+    };
+    let passed = run::run_tests(workspace, &request.setup, &request.arguments, interrupted, &mut say)?;
+    // As Rust's own test programs end.
+    Ok(passed.map(|passed| if passed { ExitCode::SUCCESS } else { ExitCode::from(101) }))
 }
 
 /// An address of this machine, unless one says another: `3333`, `127.0.0.1:3333`, `[::1]:3333`.

@@ -1,6 +1,7 @@
 //! `run`: firmware as on a board. Its output comes out at once, input goes in, its exit code comes
 //! back; gdb may attach.
 
+mod embedded;
 mod exit;
 mod faults;
 mod input;
@@ -16,6 +17,7 @@ use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
 use crate::user_firmware::{Setup, UserFirmware, advice_on, hand_over_remark, reservations};
 use crate::{LabError, names};
+pub use embedded::run_tests;
 use firmware::Firmware;
 pub(crate) use input::Input;
 use journal::{Event, Journal};
@@ -51,6 +53,8 @@ pub struct Request {
     pub max_time_s: Option<f64>,
     /// Further files that are written of the run.
     pub traces: TraceFiles,
+    /// Arguments that the program finds by semihosting.
+    pub arguments: Vec<String>,
 }
 
 /// Connections of a run to the world outside.
@@ -146,6 +150,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         say(&remark);
     }
     let mut recorder = Recorder::open(&request.traces, false, &target, &firmware, &*machine, supply_v)?;
+    machine.board_mut().command_line = command_line(request, &target)?;
     machine.board_mut().take_sent();
     let mut program = Program {
         rtt: Rtt::of(&firmware),
@@ -185,6 +190,17 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     Ok(RunResult { code, ending: text, failure, cycles, time_s, states, supply_v, memory, energy_accuracy })
 }
 
+/// Name and arguments of the program, as it finds them by semihosting; empty without arguments.
+fn command_line(request: &Request, target: &Target) -> Result<String, LabError> {
+    let [first, ..] = request.arguments.as_slice() else { return Ok(String::new()) };
+    if !target.part.core.is_cortex_m() {
+        return Err(LabError::Usage(format!(
+            "{first} is for a program that takes arguments by semihosting, which only a Cortex-M has; leave it out"
+        )));
+    }
+    Ok(format!("{} {}", request.setup.elf.display(), request.arguments.join(" ")))
+}
+
 /// The port by which semihosting writes.
 const SEMIHOSTING: &str = "semihosting";
 /// Parts of the names of models by which programs send bytes.
@@ -194,7 +210,7 @@ const NUMBERED: [&str; 2] = ["ITM", "RTT"];
 
 /// Checks that the part has these ports: one that nothing leaves by would hide the program's
 /// output.
-fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
+pub(crate) fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
     let sends = |model: &str| SENDERS.iter().any(|kind| model.contains(kind));
     let senders = target.part.peripherals.iter().filter(|spec| sends(&spec.model));
     let named: Vec<&str> = senders.map(|spec| spec.name.as_str()).collect();

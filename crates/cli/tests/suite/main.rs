@@ -25,6 +25,8 @@ mod post_quantum;
 mod release;
 mod reproduce;
 mod run;
+mod runners;
 mod tidy;
 mod tiers;
+mod verify_board;
 mod workflows;
