@@ -61,8 +61,8 @@ endif
 
 # Port files named <something>_<family> are for that family alone, the others for all.
 FAMILY := $(TOOLCHAIN_family)
-PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
-PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
+of_family = $(foreach file,$1,$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
+PORT_FILES := $(call of_family,$(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S))
 RUNTIME := $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_FILES))
 
 # An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
@@ -75,6 +75,14 @@ PORT_PARTS := $(wildcard $(PORT)/$(APP)/*.S)
 PARTS := $(patsubst $(APP)/%.c,$(OBJ)/$(APP)/parts/%.o, \
 	$(filter-out $(APP)/main.c $(PORT_PARTS:$(PORT)/%.S=%.c),$(wildcard $(APP)/*.c)))
 PARTS += $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_PARTS))
+# What the app needs of the part, ports/<port>/verify.
+ifeq ($(APP),verify)
+VERIFY_PORT := $(strip $(call of_family,$(wildcard $(PORT)/verify/*.c)))
+ifeq ($(VERIFY_PORT),)
+$(error APP=verify is not known for $(TARGET): it has no counter or no UART in ports/*/verify)
+endif
+PARTS += $(patsubst ports/%,$(OBJ)/ports/%.o,$(VERIFY_PORT))
+endif
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
 USED := $(call included,$(wildcard $(APP)/*.[ch]))
 ifneq ($(USED),)

@@ -17,6 +17,7 @@ mod shell;
 mod simulate;
 mod traces;
 mod update;
+mod verify_board;
 
 use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -45,7 +46,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Parser)]
 #[command(
     name = "wattseal",
-    version,
+    version = env!("WATTSEAL_VERSION"),
     max_term_width = 110,
     after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's, \
                   ./wattseal book builds its documents.\n\n\
@@ -70,6 +71,13 @@ enum Command {
     #[command(flatten)]
     Shell(shell::ShellCommand),
 }
+
+/// Summary of `reproduce`, also where it is not in this build.
+const REPRODUCE: &str =
+    "A paper's tables: each published figure beside the one measured here, and what does not add up";
+/// The same of `simulate`.
+const SIMULATE: &str = "In virtual time: a harvested node with sun, storage and server, or a network of meters with radio channel, \
+                        attacker, losses of power and collector";
 
 /// Commands that need the project's targets and firmware.
 #[derive(Subcommand)]
@@ -113,14 +121,15 @@ enum ProjectCommand {
                       Coverage of the program's lines: wattseal run tests.elf --target stm32f407 --lcov tests.info"
     )]
     Run(Box<run::RunArgs>),
+    /// Cycles that a board counted itself, beside the model's of the same program, row by row
+    #[command(after_help = verify_board::EXAMPLES)]
+    VerifyBoard(Box<verify_board::VerifyBoardArgs>),
     /// Check that neither time nor path of operations, or of a function of any ELF file, depends on
     /// their secrets
     #[command(after_help = constant_time::EXAMPLES)]
     Ct(Box<constant_time::CtArgs>),
     #[cfg(feature = "simulator")]
-    /// A paper's tables: each published figure beside the one measured here, and what does not add
-    /// up
-    #[command(after_help = "Example: wattseal reproduce fujdiak2015\n\n\
+    #[command(about = REPRODUCE, after_help = "Example: wattseal reproduce fujdiak2015\n\n\
                       As a page: wattseal reproduce fujdiak2015 --report fujdiak2015.html\n\n\
                       All papers as a site: wattseal reproduce all --report target/papers\n\n\
                       For a paper of one's own: wattseal reproduce fujdiak2015 --format latex > tables.tex")]
@@ -141,9 +150,7 @@ enum ProjectCommand {
     )]
     Calibrate(calibrate::CalibrateArgs),
     #[cfg(feature = "simulator")]
-    /// In virtual time: a harvested node with sun, storage and server, or a network of meters with
-    /// radio channel, attacker, losses of power and collector
-    #[command(after_help = "The scenario says which it is.\n\n\
+    #[command(about = SIMULATE, after_help = "The scenario says which it is.\n\n\
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/network.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
@@ -164,7 +171,8 @@ impl ProjectCommand {
             ProjectCommand::Measure(_)
             | ProjectCommand::Check(_)
             | ProjectCommand::Run(_)
-            | ProjectCommand::Calibrate(_) => None,
+            | ProjectCommand::Calibrate(_)
+            | ProjectCommand::VerifyBoard(_) => None,
         }
     }
 }
@@ -279,7 +287,7 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
         return output::end(Err(Failure::new(said, false)));
     }
     // What is below zero is a value that its option refuses, and no option itself.
-    let own = Cli::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+    let own = all_commands().mut_subcommands(|command| command.allow_negative_numbers(true));
     let matches = with_all_listed(own).get_matches_from(line);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let ended = match cli.command {
@@ -288,10 +296,21 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
         }
         Command::Firmware(command) => return output::end(update::perform(command, project)),
         Command::Shell(command) => {
-            shell::perform(command, with_all_listed(Cli::command())).map(|answer| output::end(Ok(answer)))
+            shell::perform(command, with_all_listed(all_commands())).map(|answer| output::end(Ok(answer)))
         }
     };
     ended.unwrap_or_else(|error| output::end(Err(Failure::new(&error, error.is_usage()))))
+}
+
+/// The commands of this program, and those of a build with more features.
+fn all_commands() -> clap::Command {
+    let own = Cli::command();
+    #[cfg(not(feature = "simulator"))]
+    let own = own.subcommands(
+        [("reproduce", REPRODUCE), ("simulate", SIMULATE)]
+            .map(|(name, about)| clap::Command::new(name).about(about)),
+    );
+    own
 }
 
 /// The project around here, or the one in this program.
@@ -317,6 +336,7 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
     let answer = match command {
         ProjectCommand::Check(args) => check::command(&workspace, args),
         ProjectCommand::Run(args) => return run::command(&workspace, *args),
+        ProjectCommand::VerifyBoard(args) => verify_board::command(&workspace, *args),
         ProjectCommand::Bench(args) => run_bench(workspace, args),
         ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
         ProjectCommand::Measure(args) => measure::command(workspace, *args),

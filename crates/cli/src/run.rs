@@ -15,6 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 
 /// Cycles of a run whose end nobody has said anything of.
@@ -59,6 +60,11 @@ pub(crate) struct RunArgs {
     time: Option<f64>,
     #[command(flatten)]
     traces: TraceArgs,
+    /// Arguments that the program finds by semihosting; of a program with tests of embedded-test
+    /// those of Rust's test programs, such as --list or a part of a name. Behind -- they may begin
+    /// with a hyphen
+    #[arg(value_name = "ARGUMENT")]
+    arguments: Vec<String>,
 }
 
 /// Runs the firmware; its exit code is the command's.
@@ -81,7 +87,14 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
         max_cycles: args.max_cycles.or((!endless).then_some(MOST_CYCLES)),
         max_time_s: args.time,
         traces: args.traces.into(),
+        arguments: args.arguments,
     };
+    // A debugger looks at one run.
+    if args.gdb.is_none()
+        && let Some(ended) = tests(workspace, &request, &interrupted)?
+    {
+        return Ok(ended);
+    }
     let serial = RefCell::new(None);
     let input: Option<run::OpenInput<'_>> = match (&args.input, peer, &uart) {
         (Some(path), ..) => Some(Box::new(|| open(path))),
@@ -141,6 +154,24 @@ fn uart_and_peer(asked: Option<&str>, has_input: bool) -> Result<(Option<String>
         }
         Some((uart, peer)) => Ok((Some(uart.into()), Some(Peer::read(peer)?))),
     }
+}
+
+/// Runs the tests that the program has in itself, if it has any.
+fn tests(
+    workspace: &Workspace,
+    request: &run::Request,
+    interrupted: &AtomicBool,
+) -> Result<Option<ExitCode>, LabError> {
+    let mut say = |text: &str| {
+        let mut stdout = std::io::stdout().lock();
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(|error| Unwritten::from(error).into())
+    };
+    let passed = run::run_tests(workspace, &request.setup, &request.arguments, interrupted, &mut say)?;
+    // As Rust's own test programs end.
+    Ok(passed.map(|passed| if passed { ExitCode::SUCCESS } else { ExitCode::from(101) }))
 }
 
 /// An address of this machine, unless one says another: `3333`, `127.0.0.1:3333`, `[::1]:3333`.

@@ -7,6 +7,7 @@
 //!   of file have; [`map`]: names beside a file without any
 //! - [`kit`]: what a function of a user's own is linked with; [`c_types`]: its types;
 //!   [`objects`]: its symbols before it is linked
+//! - `embedded_tests`: tests that a program of Rust has in itself
 //! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a
 //!   function's code is from, and its instructions as text
 //! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where
@@ -16,6 +17,7 @@ pub mod build;
 pub mod c_types;
 mod disassembly;
 pub mod elf;
+mod embedded_tests;
 mod error;
 pub mod kit;
 pub mod map;
@@ -34,6 +36,7 @@ pub use build::{
 };
 pub use disassembly::Disassembled;
 pub use elf::{Firmware, Loading};
+pub use embedded_tests::{EmbeddedTest, embedded_tests};
 pub use error::FirmwareError;
 pub use prototype::{CType, Prototype};
 pub use source_lines::SourceLine;

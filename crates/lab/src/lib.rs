@@ -19,6 +19,7 @@
 //!   with calls of its functions
 //! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
+//! - [`verify_board`]: cycles that a board counted itself, beside the model's
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: their work, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; progress
@@ -71,6 +72,7 @@ pub mod timeline;
 pub mod traces;
 pub mod units;
 pub mod user_firmware;
+pub mod verify_board;
 pub mod work;
 pub mod workspace;
 

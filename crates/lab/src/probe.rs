@@ -3,21 +3,26 @@
 
 mod call;
 mod convention;
+mod snapshot;
 
-pub use call::{Argument, CallResult, Returns};
+pub use call::{Argument, CallResult, CallUnderWay, Returns};
+pub use snapshot::Snapshot;
 
 use crate::LabError;
 use crate::harness::place_fault;
 use crate::measure::{self, MeasureRow};
+use crate::pins;
 use crate::profile::Profiler;
+use crate::program::check_ports;
 use crate::target::Target;
 use crate::timeline::{Spent, Timeline};
 use crate::user_firmware::{ClockSource, Setup, UserFirmware, advice};
 use crate::workspace::Workspace;
 use firmware::Firmware;
 use firmware::symbols::Symbol;
-use mcu::{ControlTransfers, Fault, Mcu, Observer, Stop, Until};
+use mcu::{ControlTransfers, Fault, Mcu, Observer, Step, Stop, Until};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
@@ -36,7 +41,7 @@ struct Subject {
 
 self_cell::self_cell!(
     struct Followed {
-        owner: Subject,
+        owner: Arc<Subject>,
         #[not_covariant]
         dependent: Profiler,
     }
@@ -49,6 +54,8 @@ pub enum Reason {
     Reached,
     /// The cycles that were asked for are over.
     Cycles,
+    /// The instructions that were asked for are executed.
+    Stepped,
     /// The program has ended: it sleeps for ever, or jumps to itself with nothing to come.
     Halted,
     /// By semihosting.
@@ -69,6 +76,25 @@ pub struct RunEnd {
     pub ending: String,
 }
 
+/// A run that may stop on its way, at places that somebody looks at.
+pub struct RunUnderWay {
+    until: Vec<String>,
+    addresses: Vec<u32>,
+    max_cycles: u64,
+    /// Cycle of its end.
+    limit: u64,
+}
+
+/// Notes the cycle of the first instruction.
+#[derive(Default)]
+struct FirstStep(Option<u64>);
+
+impl Observer for FirstStep {
+    fn step(&mut self, step: &Step) {
+        self.0.get_or_insert(step.cycles);
+    }
+}
+
 /// Firmware on its machine, and what was counted since its reset.
 pub struct Probe {
     followed: Followed,
@@ -77,6 +103,8 @@ pub struct Probe {
     supply_v: f64,
     /// Output that was sent and not yet taken, by port.
     sent: BTreeMap<String, Vec<u8>>,
+    /// Addresses at which a run or a call stops on its way.
+    stops: Vec<u32>,
 }
 
 /// A profiler of a program whose first instruction comes next.
@@ -97,9 +125,9 @@ impl Probe {
         let UserFirmware { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
         // From now on it is kept.
         machine.board_mut().take_sent();
-        let subject = Subject { target, firmware };
+        let subject = Arc::new(Subject { target, firmware });
         let followed = Followed::try_new(subject, |subject| profiler_of(subject, &*machine, supply_v))?;
-        Ok(Probe { followed, machine, clock_source, supply_v, sent: BTreeMap::new() })
+        Ok(Probe { followed, machine, clock_source, supply_v, sent: BTreeMap::new(), stops: Vec::new() })
     }
 
     /// A power-on reset: the program begins anew, and so does what is counted.
@@ -153,17 +181,68 @@ impl Probe {
     /// An unknown symbol, with the nearest names; a fault; an end, or the last cycle, before a
     /// symbol that was asked for.
     pub fn run(&mut self, until: &[String], max_cycles: u64, look: Look<'_>) -> Result<RunEnd, LabError> {
-        let symbols: Vec<Symbol> =
-            until.iter().map(|name| self.firmware().symbol(name)).collect::<Result<_, _>>()?;
+        let run = self.begin_run(until, max_cycles)?;
+        loop {
+            if let Some(end) = self.continue_run(&run, look)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Places at which [`Probe::continue_run`] and [`Probe::continue_call`] stop on their way.
+    ///
+    /// # Errors
+    /// An unknown symbol, with the nearest names.
+    pub fn stop_at(&mut self, places: &[String]) -> Result<(), LabError> {
+        self.stops = self.addresses(places)?;
+        Ok(())
+    }
+
+    fn addresses(&self, places: &[String]) -> Result<Vec<u32>, LabError> {
+        places.iter().map(|name| Ok(self.firmware().symbol(name)?.address)).collect()
+    }
+
+    /// The first half of [`Probe::run`].
+    ///
+    /// # Errors
+    /// An unknown symbol, with the nearest names.
+    pub fn begin_run(&self, until: &[String], max_cycles: u64) -> Result<RunUnderWay, LabError> {
         let limit = self.machine.cycles().saturating_add(max_cycles);
-        let addresses = symbols.iter().map(|symbol| symbol.address).collect();
-        let until_places = Until { cycles: Some(limit), addresses };
+        Ok(RunUnderWay { until: until.to_vec(), addresses: self.addresses(until)?, max_cycles, limit })
+    }
+
+    /// Runs on to the end, or to a place of [`Probe::stop_at`], where it returns `None`.
+    ///
+    /// # Errors
+    /// As [`Probe::run`].
+    pub fn continue_run(&mut self, run: &RunUnderWay, look: Look<'_>) -> Result<Option<RunEnd>, LabError> {
+        let addresses = run.addresses.iter().chain(&self.stops).copied().collect();
+        let until = Until { cycles: Some(run.limit), addresses };
         let stop = loop {
-            match self.piece(&until_places, look) {
-                Ok(Stop::Cycles) if self.machine.cycles() < limit => {}
+            if self.machine.cycles() >= run.limit {
+                break Ok(Stop::Cycles);
+            }
+            match self.piece(&until, look) {
+                Ok(Stop::Cycles) => {}
                 stop => break stop,
             }
         };
+        if let Ok(Stop::Address(address)) = stop
+            && !run.addresses.contains(&address)
+        {
+            return Ok(None);
+        }
+        let over = (Reason::Cycles, format!("stopped after {} cycles", run.max_cycles));
+        let RunEnd { reason, ending } = self.end(stop, over)?;
+        if reason == Reason::Reached || run.until.is_empty() {
+            return Ok(Some(RunEnd { reason, ending }));
+        }
+        let hint = if reason == Reason::Cycles { "; raise max_cycles if it only takes longer" } else { "" };
+        Err(LabError::Unfinished(format!("{ending}, before {}{hint}", run.until.join(" or "))))
+    }
+
+    /// The end of a run that stopped so; `over` is that of its last cycle.
+    fn end(&self, stop: Result<Stop, LabError>, over: (Reason, String)) -> Result<RunEnd, LabError> {
         let returned = |error: &LabError| match error {
             LabError::Fault { fault: fault @ Fault::Returned { .. }, .. } => Some(fault.to_string()),
             _ => None,
@@ -171,18 +250,48 @@ impl Probe {
         let (reason, what) = match stop {
             Err(error) => (Reason::Returned, returned(&error).ok_or(error)?),
             Ok(Stop::Address(_)) => (Reason::Reached, "reached".into()),
-            Ok(Stop::Cycles) => (Reason::Cycles, format!("stopped after {max_cycles} cycles")),
+            Ok(Stop::Cycles) => over,
             Ok(Stop::Halted) => (Reason::Halted, "the program ended".into()),
             Ok(Stop::Exit(code)) => (Reason::Exited(code), format!("the program exited with {code}")),
             Ok(Stop::Breakpoint) => (Reason::Breakpoint, "breakpoint".into()),
             Ok(Stop::PowerLost) => (Reason::PowerLost, "the supply failed".into()),
         };
-        let ending = what + &self.place();
-        if reason == Reason::Reached || until.is_empty() {
-            return Ok(RunEnd { reason, ending });
+        Ok(RunEnd { reason, ending: what + &self.place() })
+    }
+
+    /// Executes `count` instructions. Interrupts come in between, and their instructions count. Of
+    /// a core that sleeps the next instruction is the first one after it.
+    ///
+    /// # Errors
+    /// A fault; the look's end.
+    pub fn step(&mut self, count: u64, look: Look<'_>) -> Result<RunEnd, LabError> {
+        for _ in 0..count {
+            let before = self.machine.instructions();
+            let mut end = self.machine.cycles() + 1;
+            while self.machine.instructions() == before {
+                let pc = self.machine.pc();
+                let stop = self.piece(&Until { cycles: Some(end), addresses: Vec::new() }, look);
+                if !matches!(stop, Ok(Stop::Cycles)) {
+                    return self.end(stop, (Reason::Stepped, String::new()));
+                }
+                let stands_still = (before, pc) == (self.machine.instructions(), self.machine.pc());
+                end = if stands_still { self.next_instruction() } else { 0 };
+                end = end.max(self.machine.cycles() + 1);
+            }
         }
-        let hint = if reason == Reason::Cycles { "; raise max_cycles if it only takes longer" } else { "" };
-        Err(LabError::Unfinished(format!("{ending}, before {}{hint}", until.join(" or "))))
+        self.end(Ok(Stop::Cycles), (Reason::Stepped, format!("{count} instructions later")))
+    }
+
+    /// The cycle at which a core that sleeps executes its next instruction, or one up to which it
+    /// sleeps on.
+    fn next_instruction(&self) -> u64 {
+        let mut ahead = self.machine.snapshot();
+        let mut first = FirstStep::default();
+        let end = self.machine.cycles().saturating_add(LOOK_EVERY);
+        let stop = ahead.run_observed(&Until { cycles: Some(end), addresses: Vec::new() }, &mut first);
+        // However that ended, the machine itself comes to the same end.
+        drop(stop);
+        first.0.unwrap_or(ahead.cycles())
     }
 
     /// Runs to the end of a piece, at most: what was sent is taken.
@@ -284,17 +393,50 @@ impl Probe {
     /// # Errors
     /// No UART of this name that is modelled; a program that has not switched on its receiver.
     pub fn send(&mut self, uart: &str, bytes: &[u8]) -> Result<(), LabError> {
-        let name = self.target().name().to_owned();
-        match self.machine.uart_listens(uart) {
-            None => Err(LabError::Usage(format!("{name} has no UART '{uart}' with a model"))),
-            Some(false) => Err(LabError::Usage(format!(
+        if !self.listens(uart)? {
+            return Err(LabError::Usage(format!(
                 "{uart}: the program has not switched on its receiver; run it until it has"
-            ))),
-            Some(true) => {
-                self.machine.uart_receive(uart, bytes);
-                Ok(())
-            }
+            )));
         }
+        self.machine.uart_receive(uart, bytes);
+        Ok(())
+    }
+
+    /// Returns true if the program has switched on the receiver of a UART.
+    ///
+    /// # Errors
+    /// No UART of this name that is modelled.
+    pub fn listens(&self, uart: &str) -> Result<bool, LabError> {
+        let none = || LabError::Usage(format!("{} has no UART '{uart}' with a model", self.target().name()));
+        self.machine.uart_listens(uart).ok_or_else(none)
+    }
+
+    /// The level at a pin, such as `PORTB.5` or `PB5`, whoever drives it; none where nobody does.
+    ///
+    /// # Errors
+    /// No such pin, with those that there are.
+    pub fn pin(&self, name: &str) -> Result<Option<bool>, LabError> {
+        let pin = pins::find(name, self.target()).map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
+        Ok(self.machine.board().pin(&pin.port, pin.bit))
+    }
+
+    /// Drives a pin from outside, or lets go of it. The program sees it when it runs on.
+    ///
+    /// # Errors
+    /// No such pin, with those that there are.
+    pub fn set_pin(&mut self, name: &str, level: Option<bool>) -> Result<(), LabError> {
+        let pin = pins::find(name, self.target()).map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
+        self.machine.board_mut().set_input(pin, level);
+        Ok(())
+    }
+
+    /// Returns the output of one port since the last call: a UART, `ITM.0`, `semihosting`.
+    ///
+    /// # Errors
+    /// No such port, with the nearest names.
+    pub fn take_sent_by(&mut self, port: &str) -> Result<Vec<u8>, LabError> {
+        check_ports(&[port.into()], self.target())?;
+        Ok(self.sent.remove(port).unwrap_or_default())
     }
 
     /// Returns the output of UARTs, the trace port and semihosting since the last call, by port.

@@ -15,6 +15,7 @@ mod frame;
 pub use call::{Call, ExecutionPoint, OpenCall, Total};
 pub use event::{CallEdge, CallEvent};
 
+use crate::target::Target;
 use crate::timeline::Timeline;
 use firmware::Firmware;
 use frame::{Entry, Frame, Node, StepRecord, Waiting};
@@ -110,6 +111,30 @@ impl<'a> Profiler<'a> {
             task: 0,
             newest_task: 0,
             events: None,
+        }
+    }
+
+    /// The same state, of equal firmware and an equal target that live elsewhere.
+    pub(crate) fn rebound<'b>(&self, firmware: &'b Firmware, target: &'b Target) -> Profiler<'b> {
+        Profiler {
+            firmware,
+            frames: self.frames.clone(),
+            waiting: self.waiting.clone(),
+            nodes: self.nodes.clone(),
+            totals: self.totals.clone(),
+            current: self.current,
+            body: self.body.clone(),
+            watched: self.watched.clone(),
+            calls: self.calls.clone(),
+            last: self.last,
+            charged: self.charged,
+            found: self.found,
+            upside_down: self.upside_down,
+            half_moved: self.half_moved,
+            timeline: self.timeline.rebound(target),
+            task: self.task,
+            newest_task: self.newest_task,
+            events: self.events.clone(),
         }
     }
 

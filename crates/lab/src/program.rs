@@ -1,5 +1,6 @@
 //! A program that runs: its bytes in and out, its end, and the way back to an earlier time.
 
+mod embedded;
 mod exit;
 mod faults;
 mod input;
@@ -12,6 +13,7 @@ use crate::target::Target;
 use crate::traces::{Recorder, TraceFiles};
 use crate::user_firmware::{Setup, advice_on};
 use crate::{LabError, names};
+pub use embedded::run_tests;
 use firmware::Firmware;
 pub(crate) use input::Input;
 use journal::{Event, Journal};
@@ -49,6 +51,8 @@ pub struct Request {
     pub max_time_s: Option<f64>,
     /// Further files that are written of the run.
     pub traces: TraceFiles,
+    /// Arguments that the program finds by semihosting.
+    pub arguments: Vec<String>,
 }
 
 /// Opens a source of bytes, which come piece by piece.
@@ -81,7 +85,7 @@ const NUMBERED: [&str; 2] = ["ITM", "RTT"];
 
 /// Checks that the part has these ports: one that nothing leaves by would hide the program's
 /// output.
-fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
+pub(crate) fn check_ports(wanted: &[String], target: &Target) -> Result<(), LabError> {
     let sends = |model: &str| SENDERS.iter().any(|kind| model.contains(kind));
     let senders = target.part.peripherals.iter().filter(|spec| sends(&spec.model));
     let named: Vec<&str> = senders.map(|spec| spec.name.as_str()).collect();

@@ -15,9 +15,11 @@ pub mod sealing;
 pub mod slh_dsa;
 
 pub mod symmetric;
+mod weierstrass;
 
 use crate::LabError;
 use crate::operations::Operation;
+use num_bigint::BigUint;
 use rand::{Rng, RngCore, rngs::StdRng};
 
 /// One run of an operation: what the host writes before it and must find after it, by the names
@@ -91,6 +93,14 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         _ => symmetric::case(operation, bytes, rng),
     };
     case?.ok_or_else(no_reference)
+}
+
+/// Big-endian octets, `bytes` of them.
+fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    let mut octets = vec![0; bytes.saturating_sub(digits.len())];
+    octets.extend(digits);
+    octets
 }
 
 /// Random bytes.

@@ -1,6 +1,7 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's
 //! XML for a server.
 
+mod board;
 mod called;
 mod comparison;
 pub mod constant_time;
@@ -10,6 +11,7 @@ mod listing;
 mod measured;
 pub mod stream;
 
+pub use board::board;
 pub use called::called;
 pub use comparison::{ChangeRow, Shown, comparison};
 pub use junit::measured as junit;

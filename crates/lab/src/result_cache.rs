@@ -32,8 +32,7 @@ impl Content {
         Content(Sha256::new())
     }
 
-    /// Returns the content of this program, whatever it is given to do: its own code, and the
-    /// system library that it compares with.
+    /// Returns the content of this program, whatever it is given to do: its own code.
     ///
     /// # Errors
     /// [`LabError::File`] where the program cannot be read.
@@ -45,7 +44,6 @@ impl Content {
         let path = mapped.map_or_else(std::env::current_exe, Ok).map_err(failed)?;
         let mut content = Content::new();
         content.file(&path)?;
-        content.bytes(openssl::version::version().as_bytes());
         Ok(content)
     }
 

@@ -7,12 +7,13 @@ use crate::energy_accuracy::EnergyAccuracy;
 use crate::power_states::{ACTIVE, StateSpent, by_state};
 use crate::program::{Ending, Program};
 use crate::rtt;
+use crate::target::Target;
 use crate::traces::Recorder;
 use crate::user_firmware::{UserFirmware, hand_over_remark, reservations};
 use crate::workspace::Workspace;
 use output::scaled;
 
-pub use crate::program::{OpenInput, Outside, Request};
+pub use crate::program::{OpenInput, Outside, Request, run_tests};
 
 #[derive(Debug)]
 pub struct RunResult {
@@ -90,6 +91,7 @@ pub fn run(
     }
     let mut recorder =
         Recorder::open(&request.traces, false, &target, &firmware, &*program.machine, supply_v)?;
+    program.machine.board_mut().command_line = command_line(request, &target)?;
     program.machine.board_mut().take_sent();
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -106,4 +108,15 @@ pub fn run(
     let energy_accuracy = target.energy_accuracy_at(machine.clock_hz() as f64);
     let memory = target.supply.memory_of(fetch).into();
     Ok(RunResult { code, ending: text, failure, cycles, time_s, states, supply_v, memory, energy_accuracy })
+}
+
+/// Name and arguments of the program, as it finds them by semihosting; empty without arguments.
+fn command_line(request: &Request, target: &Target) -> Result<String, LabError> {
+    let [first, ..] = request.arguments.as_slice() else { return Ok(String::new()) };
+    if !target.part.core.is_cortex_m() {
+        return Err(LabError::Usage(format!(
+            "{first} is for a program that takes arguments by semihosting, which only a Cortex-M has; leave it out"
+        )));
+    }
+    Ok(format!("{} {}", request.setup.elf.display(), request.arguments.join(" ")))
 }

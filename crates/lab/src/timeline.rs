@@ -4,7 +4,7 @@
 use crate::LabError;
 use crate::energy_accuracy::EnergyAccuracy;
 use crate::target::Target;
-use energy::Fetch;
+use energy::{Fetch, SupplyError};
 use mcu::{ClockChange, SleepInterval};
 use std::ops::{Add, Sub};
 
@@ -97,7 +97,8 @@ pub struct Timeline<'a> {
     seconds_per_cycle: f64,
     power_w: f64,
     clocks: Clocks,
-    problem: Option<LabError>,
+    /// A clock that the supply does not allow.
+    problem: Option<SupplyError>,
 }
 
 impl<'a> Timeline<'a> {
@@ -127,16 +128,29 @@ impl<'a> Timeline<'a> {
         fetch: Fetch,
     ) -> Result<Timeline<'a>, LabError> {
         let mut timeline = Timeline { target: Some(target), supply_v, fetch, ..Timeline::of_cycles() };
-        timeline.set_clock(target, clock_hz)?;
+        timeline.set_clock(target, clock_hz).map_err(|error| refused(target, error))?;
         timeline.clocks =
             Clocks { last_hz: clock_hz, slowest_hz: clock_hz, fastest_hz: clock_hz, changes: 0 };
         Ok(timeline)
     }
 
-    fn set_clock(&mut self, target: &Target, clock_hz: u64) -> Result<(), LabError> {
-        let refused = |error| LabError::Supply { target: target.name().into(), error };
+    /// The same point of the same run, of an equal target that lives elsewhere.
+    pub(crate) fn rebound<'b>(&self, target: &'b Target) -> Timeline<'b> {
+        Timeline {
+            target: self.target.map(|_| target),
+            supply_v: self.supply_v,
+            fetch: self.fetch,
+            last: self.last,
+            seconds_per_cycle: self.seconds_per_cycle,
+            power_w: self.power_w,
+            clocks: self.clocks,
+            problem: self.problem.clone(),
+        }
+    }
+
+    fn set_clock(&mut self, target: &Target, clock_hz: u64) -> Result<(), SupplyError> {
         let current_a = target.supply.current_at(clock_hz as f64, self.supply_v, self.fetch);
-        self.power_w = current_a.map_err(refused)? * self.supply_v;
+        self.power_w = current_a? * self.supply_v;
         self.seconds_per_cycle = f64::from(target.part.clocks_per_cycle) / clock_hz as f64;
         Ok(())
     }
@@ -206,7 +220,7 @@ impl<'a> Timeline<'a> {
     /// # Errors
     /// As [`Timeline::end`], in words.
     pub fn since_reset(&self, cycles: u64) -> Result<Spent, LabError> {
-        match &self.problem {
+        match self.refusal() {
             Some(problem) => Err(LabError::Unfinished(problem.to_string())),
             None => Ok(self.between(&Timestamp::default(), &self.at(cycles))),
         }
@@ -217,6 +231,15 @@ impl<'a> Timeline<'a> {
     /// # Errors
     /// [`LabError::Supply`] where one of them is more than the data sheet allows at the supply.
     pub fn end(self) -> Result<Clocks, LabError> {
-        self.problem.map_or(Ok(self.clocks), Err)
+        self.refusal().map_or(Ok(self.clocks), Err)
     }
+
+    /// The clock that the supply does not allow, as an error.
+    fn refusal(&self) -> Option<LabError> {
+        Some(refused(self.target?, self.problem.clone()?))
+    }
+}
+
+fn refused(target: &Target, error: SupplyError) -> LabError {
+    LabError::Supply { target: target.name().into(), error }
 }

@@ -135,6 +135,8 @@ pub struct Board {
     pub outlives_program: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
+    /// What a program is called with, where it asks by semihosting.
+    pub command_line: String,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
     pub signals_from_ns: u64,
     analog: BTreeMap<u8, Signal>,
@@ -171,6 +173,7 @@ impl Default for Board {
             externally_wakeable: false,
             outlives_program: false,
             reference_v: None,
+            command_line: String::new(),
             signals_from_ns: 0,
             ports: BTreeMap::new(),
             analog: BTreeMap::new(),

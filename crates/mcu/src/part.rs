@@ -50,6 +50,19 @@ impl CoreName {
         self == CoreName::Mcs51
     }
 
+    /// Returns true for a Cortex-M.
+    #[must_use]
+    pub fn is_cortex_m(self) -> bool {
+        matches!(
+            self,
+            CoreName::CortexM0
+                | CoreName::CortexM0Plus
+                | CoreName::CortexM3
+                | CoreName::CortexM4
+                | CoreName::CortexM7
+        )
+    }
+
     /// Returns true for an AVR.
     #[must_use]
     pub fn is_avr(self) -> bool {

@@ -21,10 +21,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<machine::Machine>()?;
     module.add_class::<machine::RunEnd>()?;
     module.add_class::<machine::CallResult>()?;
+    module.add_class::<machine::Snapshot>()?;
+    module.add_class::<machine::Uart>()?;
     module.add_class::<number::Number>()?;
     module.add_function(wrap_pyfunction!(number::number, module)?)?;
     module.add_function(wrap_pyfunction!(records::bench, module)?)?;
     module.add_function(wrap_pyfunction!(records::measure, module)?)?;
+    module.add_function(wrap_pyfunction!(records::ct, module)?)?;
     module.add_function(wrap_pyfunction!(records::reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(records::targets, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)

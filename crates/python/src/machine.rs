@@ -1,13 +1,22 @@
 //! A machine that Python drives: [`lab::probe`].
 
+mod actions;
+mod snapshot;
+mod uart;
+
+pub use snapshot::Snapshot;
+pub use uart::Uart;
+
 use crate::convert::{names, optional, place, places, quantity, records, workspace};
 use crate::errors::{UsageError, exception};
 use crate::number::{Number, c_type};
+use actions::Actions;
 use lab::probe::{self, Argument, Probe, Reason, Returns};
 use lab::timeline::Spent;
 use lab::user_firmware::Setup;
 use lab::{LabError, bench, units};
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::path::PathBuf;
@@ -28,17 +37,34 @@ pub struct Machine {
     setup: Setup,
     /// One thread at a time; none before firmware is loaded.
     probe: Mutex<Option<Probe>>,
+    actions: Actions,
 }
 
 /// End of a run.
 #[pyclass(frozen, get_all, module = "wattseal")]
 pub struct RunEnd {
-    /// ``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``.
+    /// ``reached`` (a symbol that was asked for), ``cycles``, ``stepped``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``.
     reason: &'static str,
     /// The program's, where it ended itself by semihosting.
     exit_code: Option<u32>,
     /// The same for a person, with function and source line.
     ending: String,
+}
+
+impl From<probe::RunEnd> for RunEnd {
+    fn from(end: probe::RunEnd) -> RunEnd {
+        let (reason, exit_code) = match end.reason {
+            Reason::Reached => ("reached", None),
+            Reason::Cycles => ("cycles", None),
+            Reason::Stepped => ("stepped", None),
+            Reason::Halted => ("halted", None),
+            Reason::Exited(code) => ("exited", Some(code)),
+            Reason::Returned => ("returned", None),
+            Reason::Breakpoint => ("breakpoint", None),
+            Reason::PowerLost => ("power lost", None),
+        };
+        RunEnd { reason, exit_code, ending: end.ending }
+    }
 }
 
 #[pymethods]
@@ -111,6 +137,16 @@ impl Machine {
         signal.map_or(done, Err)
     }
 
+    /// Calls what is to be called where the program stands.
+    fn act(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let machine = slf.get();
+        if machine.actions.are_none() {
+            return Ok(());
+        }
+        let pc = machine.with(slf.py(), |probe| Ok(probe.machine().pc()))?;
+        machine.actions.call(pc, slf)
+    }
+
     fn spent(&self, py: Python<'_>) -> PyResult<Spent> {
         self.with(py, |probe| probe.spent())
     }
@@ -137,20 +173,23 @@ impl Machine {
             stubs: names(stubs)?,
             ..Setup::new(PathBuf::new(), &target)
         };
-        Ok(Machine { setup, probe: Mutex::new(None) })
+        Ok(Machine { setup, probe: Mutex::new(None), actions: Actions::default() })
     }
 
     /// Loads an ELF file, and resets the machine: its first instruction comes next.
     fn load(&self, py: Python<'_>, elf: PathBuf) -> PyResult<()> {
+        self.actions.refuse_within("load")?;
         let workspace = workspace()?;
         let setup = Setup { elf, ..self.setup.clone() };
         let probe = py.detach(|| Probe::attach(&workspace, &setup)).map_err(|error| exception(&error))?;
         *self.lock() = Some(probe);
+        self.actions.clear();
         Ok(())
     }
 
     /// A power-on reset; what was counted is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.actions.refuse_within("reset")?;
         self.with(py, |probe| probe.reset())
     }
 
@@ -160,24 +199,54 @@ impl Machine {
     /// Ctrl-C ends it.
     #[pyo3(signature = (until=None, *, max_cycles=None))]
     fn run(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         until: Option<&Bound<'_, PyAny>>,
         max_cycles: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<RunEnd> {
+        let (py, machine) = (slf.py(), slf.get());
         let (until, most) = (places(until)?, cycles(max_cycles)?);
-        let probe::RunEnd { reason, ending } =
-            self.running(py, |probe, look| probe.run(&until, most, look))?;
-        let (reason, exit_code) = match reason {
-            Reason::Reached => ("reached", None),
-            Reason::Cycles => ("cycles", None),
-            Reason::Halted => ("halted", None),
-            Reason::Exited(code) => ("exited", Some(code)),
-            Reason::Returned => ("returned", None),
-            Reason::Breakpoint => ("breakpoint", None),
-            Reason::PowerLost => ("power lost", None),
-        };
-        Ok(RunEnd { reason, exit_code, ending })
+        machine.actions.refuse_within("run")?;
+        let run = machine.with(py, |probe| probe.begin_run(&until, most))?;
+        loop {
+            let end = machine.running(py, |probe, look| probe.continue_run(&run, look))?;
+            if end.as_ref().is_none_or(|end| end.reason == Reason::Reached) {
+                Machine::act(slf)?;
+            }
+            if let Some(end) = end {
+                return Ok(end.into());
+            }
+        }
+    }
+
+    /// Executes instructions, ``count`` of them; those of interrupts that come in between count.
+    /// Of a core that sleeps the next one is that after it wakes.
+    #[pyo3(signature = (count=1))]
+    fn step(&self, py: Python<'_>, count: u64) -> PyResult<RunEnd> {
+        self.actions.refuse_within("step")?;
+        Ok(self.running(py, |probe, look| probe.step(count, look))?.into())
+    }
+
+    /// From here on calls ``act(machine)`` whenever the instruction at this symbol or address comes
+    /// next, in ``run`` and in ``call``; ``None`` for no longer. It may look at the machine and
+    /// change it, but not run it. What it raises ends the run. ``load`` forgets it.
+    fn on(&self, py: Python<'_>, place: &Bound<'_, PyAny>, act: Option<Py<PyAny>>) -> PyResult<()> {
+        let place = crate::convert::place(place)?;
+        let address = self.with(py, |probe| Ok(probe.firmware().symbol(&place)?.address))?;
+        let stops = self.actions.set(address, act);
+        self.with(py, |probe| probe.stop_at(&stops))
+    }
+
+    /// The machine as it is now, for ``restore``.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        Ok(Snapshot::new(self.with(py, |probe| Ok(probe.snapshot()))?))
+    }
+
+    /// Goes back to a snapshot, as often as is wanted: memories, registers, peripherals, pins, and
+    /// what was counted.
+    fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, Snapshot>) -> PyResult<()> {
+        self.actions.refuse_within("restore")?;
+        let snapshot = snapshot.get();
+        self.with(py, |probe| snapshot.give_back(probe))
     }
 
     /// Calls a function where the program stands, by the C calling convention of its target (AVR,
@@ -195,13 +264,14 @@ impl Machine {
     /// set up.
     #[pyo3(signature = (function, *arguments, returns=Some(AS_BUILT), max_cycles=None))]
     fn call(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         function: &Bound<'_, PyAny>,
         arguments: &Bound<'_, PyTuple>,
         returns: Option<&str>,
         max_cycles: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CallResult> {
+        let (py, machine) = (slf.py(), slf.get());
+        machine.actions.refuse_within("call")?;
         let function = place(function)?;
         let arguments = arguments.iter().map(|one| argument(&one)).collect::<PyResult<Vec<_>>>()?;
         let returns = match returns {
@@ -210,8 +280,15 @@ impl Machine {
             Some(name) => Returns::Type(c_type(name)?),
         };
         let most = cycles(max_cycles)?;
-        let probe::CallResult { result, cycles, instructions, stack_bytes, time_s, energy_j } =
-            self.running(py, |probe, look| probe.call(&function, &arguments, returns, most, look))?;
+        let call = machine.with(py, |probe| probe.begin_call(&function, &arguments, returns, most))?;
+        // The function itself may be a place to act at.
+        Machine::act(slf)?;
+        let probe::CallResult { result, cycles, instructions, stack_bytes, time_s, energy_j } = loop {
+            match machine.running(py, |probe, look| probe.continue_call(&call, look))? {
+                Some(result) => break result,
+                None => Machine::act(slf)?,
+            }
+        };
         Ok(CallResult { result, cycles, instructions, stack_bytes, time_s, energy_j })
     }
 
@@ -259,6 +336,25 @@ impl Machine {
             ports.set_item(port, PyBytes::new(py, &bytes))?;
         }
         Ok(ports)
+    }
+
+    /// A UART, by its name in the data sheet: ``USART2``.
+    fn uart(slf: &Bound<'_, Self>, name: String) -> PyResult<Uart> {
+        slf.get().with(slf.py(), |probe| probe.listens(&name))?;
+        Ok(Uart::new(slf.clone().unbind(), name))
+    }
+
+    /// The level at a pin, such as ``PB5``, ``PORTB.5`` or ``P1.0``, whoever drives it; ``None``
+    /// where nobody does.
+    fn pin(&self, py: Python<'_>, name: &str) -> PyResult<Option<bool>> {
+        self.with(py, |probe| probe.pin(name))
+    }
+
+    /// Drives a pin from outside, as a button does, or with ``None`` lets go of it. The program
+    /// sees it when it runs on.
+    #[pyo3(signature = (name, level))]
+    fn set_pin(&self, py: Python<'_>, name: &str, level: Option<bool>) -> PyResult<()> {
+        self.with(py, |probe| probe.set_pin(name, level))
     }
 
     /// A record for each function that was executed since reset, as
@@ -323,6 +419,14 @@ impl Machine {
 
     fn __repr__(&self) -> String {
         format!("Machine({:?})", self.setup.target)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.actions.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.actions.clear();
     }
 }
 

@@ -19,6 +19,9 @@ use pyo3::types::PyList;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Cycles of a run whose secrets are followed, unless others are asked for.
+const MAX_CYCLES_FOLLOWED: u64 = 1_000_000_000;
+
 /// Of whom nobody sees how far the work is.
 struct Unseen<'a>(&'a AtomicBool);
 
@@ -166,6 +169,60 @@ pub fn measure<'py>(
         rows.push(result.program);
     }
     answer(py, &rows, problem)
+}
+
+/// The instructions of a function through which secrets show, by a branch, an address or their
+/// time: the records of ``wattseal ct FIRMWARE.elf --format json``, whose options these are.
+///
+/// Raises ``Error``, with the records as its ``records``, where nothing is known of a secret: the
+/// function was not called, no instruction read the secret, or the run failed.
+#[pyfunction]
+#[pyo3(signature = (elf, *, target, function, secrets, public=None, declassified=None, calls=10, max_cycles=None, clock=None,
+    stubs=None))]
+#[expect(clippy::too_many_arguments, reason = "the options of the command")]
+pub fn ct<'py>(
+    py: Python<'py>,
+    elf: PathBuf,
+    target: String,
+    function: String,
+    secrets: &Bound<'py, PyAny>,
+    public: Option<&Bound<'py, PyAny>>,
+    declassified: Option<&Bound<'py, PyAny>>,
+    calls: u64,
+    max_cycles: Option<&Bound<'py, PyAny>>,
+    clock: Option<&Bound<'py, PyAny>>,
+    stubs: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let request = lab::ct::firmware::Request {
+        setup: Setup {
+            elf,
+            loading: lab::user_firmware::Loading::default(),
+            target,
+            clock_hz: optional("clock", clock, units::frequency)?,
+            crystal_hz: None,
+            supply_v: None,
+            lenient: false,
+            stop_on_fault: true,
+            stubs: names(stubs)?,
+        },
+        function,
+        secrets: names(Some(secrets))?,
+        public: names(public)?,
+        declassified: names(declassified)?,
+        calls,
+        max_cycles: optional("max_cycles", max_cycles, units::count)?.unwrap_or(MAX_CYCLES_FOLLOWED),
+    };
+    if request.secrets.is_empty() {
+        return Err(UsageError::new_err("which bytes are secret? Give secrets, such as \"key:16\""));
+    }
+    let workspace = workspace()?;
+    let checked = wait(py, |_| lab::ct::firmware::run(&workspace, &request))?;
+    let unread = checked.reads.unread();
+    let problem = match &checked.failure {
+        Some(failure) => Some(exception(failure)),
+        None => (!unread.is_empty()).then(|| Error::new_err(unread.join("; "))),
+    };
+    answer(py, &checked.leaks, problem)
 }
 
 /// A paper's tables, or those of ``all``: the records of ``wattseal reproduce --format json``.

@@ -19,13 +19,14 @@ import wattseal
 
 HOME = pathlib.Path(os.environ["WATTSEAL_HOME"])
 SUBJECT = HOME / "crates/lab/tests/suite/probe/subject.c"
+PERIPHERALS = HOME / "crates/python/tests/peripherals.c"
 TARGET = "atmega328p"
 
 
 def built(folder, *flags):
     """The lab's program of functions to be called."""
     elf = pathlib.Path(folder) / "subject.elf"
-    subprocess.run(["avr-gcc", f"-mmcu={TARGET}", "-Os", "-ffreestanding", *flags, SUBJECT, "-o", elf], check=True)
+    subprocess.run(["avr-gcc", f"-mmcu={TARGET}", "-Os", "-ffreestanding", *flags, SUBJECT, PERIPHERALS, "-o", elf], check=True)
     return elf
 
 
@@ -96,6 +97,104 @@ class OfMachine(unittest.TestCase):
         self.assertAlmostEqual(done.time_s, 5 / 16e6)
         self.assertAlmostEqual(done.energy_j / done.time_s, machine.energy_j / machine.time_s)
         self.assertIn("cycles=5", repr(done))
+
+    def test_steps_are_instructions(self):
+        machine = self.machine
+        machine.run(until="main")
+        before = (machine.instructions, machine.cycles)
+        end = machine.step()
+        self.assertEqual((end.reason, machine.instructions), ("stepped", before[0] + 1))
+        machine.step(10)
+        self.assertEqual(machine.instructions, before[0] + 11)
+        self.assertGreater(machine.cycles, before[1] + 10)
+
+    def test_a_snapshot_is_gone_back_to_as_often_as_wanted(self):
+        machine = self.machine
+        machine.run(until="main")
+        kept = machine.snapshot()
+        self.assertEqual(kept.cycles, machine.cycles)
+        ends = []
+        for _ in range(2):
+            machine.run()
+            ends.append((machine.cycles, machine.energy_j, machine.read("sum"), machine.registers, machine.profile()))
+            machine.restore(kept)
+            self.assertEqual((machine.cycles, machine.read("sum")), (kept.cycles, b"\0\0"))
+        self.assertEqual(*ends)
+        machine.load(self.elf)
+        with self.assertRaisesRegex(wattseal.UsageError, "loaded otherwise"):
+            machine.restore(kept)
+
+    def test_python_acts_where_the_program_comes_by(self):
+        machine = self.machine
+        seen = []
+        machine.on("add", lambda at: seen.append((at.registers["pc"], at.read("sum"))))
+        machine.run(until="main")
+        self.assertEqual(seen, [])
+        machine.run()
+        add = machine.symbol("add")[0]
+        self.assertEqual(seen, [(add, b"\0\0")])
+        # A call passes it, too, and what it changes is what the function finds.
+        machine.reset()
+        machine.run(until="main")
+        machine.on("add", lambda at: at.write("sum", b"\x64\0"))
+        self.assertEqual(machine.call("add", 1).result, 101)
+        self.assertEqual(machine.call("apply", "add", 2).result, 102)
+        # As an end of a run, it acts first.
+        machine.on("add", lambda at: seen.append("here"))
+        self.assertEqual(machine.run(until="add").reason, "reached")
+        self.assertEqual(seen[1:], ["here"])
+        machine.on("add", None)
+        self.assertEqual(machine.call("add", 0).cycles, machine.call("add", 0).cycles)
+        self.assertEqual(seen[1:], ["here"])
+
+    def test_what_acts_does_not_run_the_machine_and_its_exception_ends_the_run(self):
+        machine = self.machine
+        for act in [
+            lambda at: at.run(),
+            lambda at: at.step(),
+            lambda at: at.call("add", 1),
+            lambda at: at.reset(),
+            lambda at: at.load(self.elf),
+            lambda at: at.restore(at.snapshot()),
+        ]:
+            machine.on("add", act)
+            machine.reset()
+            with self.assertRaisesRegex(wattseal.UsageError, "not run it"):
+                machine.run()
+            self.assertEqual(machine.registers["pc"], machine.symbol("add")[0])
+        machine.on("add", None)
+        self.assertEqual(machine.run().reason, "halted")
+
+    def test_pins_are_driven_and_read(self):
+        machine = self.machine
+        machine.run(until="main")
+        self.assertIsNone(machine.pin("PB5"))
+        machine.set_pin("PORTB.5", True)
+        self.assertTrue(machine.pin("PB5"))
+        machine.set_pin("PB5", None)
+        self.assertIsNone(machine.pin("PB5"))
+        # DDRB, PORTB: the program's own level.
+        machine.call("drive_pin")
+        self.assertIs(machine.pin("PB5"), True)
+        for act in [lambda: machine.pin("PB8"), lambda: machine.set_pin("PORTZ.0", True), lambda: machine.pin("led")]:
+            with self.assertRaises(wattseal.UsageError):
+                act()
+
+    def test_a_uart_is_written_and_read(self):
+        machine = self.machine
+        machine.run(until="main")
+        uart = machine.uart("USART0")
+        self.assertEqual((uart.name, uart.listens, uart.read()), ("USART0", False, b""))
+        with self.assertRaisesRegex(wattseal.UsageError, "has not switched on its receiver"):
+            uart.send(b"a")
+        with self.assertRaisesRegex(wattseal.UsageError, "no UART 'USART9'"):
+            machine.uart("USART9")
+        machine.call("open_uart")
+        self.assertTrue(uart.listens)
+        uart.send(b"Az")
+        self.assertEqual([machine.call("echo").result for _ in range(2)], [ord("A"), ord("z")])
+        machine.call("wait")
+        self.assertEqual((uart.read(), uart.read()), (b"Az", b""))
 
     def test_the_profile_is_measure_s_and_pandas_takes_it(self):
         self.machine.run()

@@ -25,29 +25,31 @@ pub struct Port {
     deframer: Deframer,
 }
 
+/// Opens a serial port: 8 bits, no parity, one stop bit. A read ends after a tenth of a second
+/// without a byte.
+///
+/// # Errors
+/// The system's; a file that is no serial port.
+pub fn open(path: &Path, baud: u32) -> std::io::Result<File> {
+    let flags = OFlags::NOCTTY.bits() as i32;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
+    let mut settings =
+        tcgetattr(&file).map_err(|error| std::io::Error::other(format!("no serial port: {error}")))?;
+    settings.make_raw();
+    settings.set_speed(baud)?;
+    settings.special_codes[SpecialCodeIndex::VMIN] = 0;
+    settings.special_codes[SpecialCodeIndex::VTIME] = 1;
+    tcsetattr(&file, OptionalActions::Flush, &settings)?;
+    Ok(file)
+}
+
 impl Port {
-    /// Opens the port, 115,200 baud, 8 bits, no parity, one stop bit.
+    /// Opens the port at 115,200 baud.
     ///
     /// # Errors
     /// [`UpdateError::File`]
     pub fn open(path: &Path) -> Result<Port, UpdateError> {
-        let open = || {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .custom_flags(OFlags::NOCTTY.bits() as i32)
-                .open(path)?;
-            let mut settings = tcgetattr(&file)
-                .map_err(|error| std::io::Error::other(format!("no serial port: {error}")))?;
-            settings.make_raw();
-            settings.set_speed(BAUD)?;
-            // A read ends after a tenth of a second without a byte.
-            settings.special_codes[SpecialCodeIndex::VMIN] = 0;
-            settings.special_codes[SpecialCodeIndex::VTIME] = 1;
-            tcsetattr(&file, OptionalActions::Flush, &settings)?;
-            Ok(file)
-        };
-        let file = open().map_err(|error| UpdateError::File { path: path.into(), error })?;
+        let file = open(path, BAUD).map_err(|error| UpdateError::File { path: path.into(), error })?;
         Ok(Port { path: path.into(), file, deframer: Deframer::default() })
     }
 

@@ -10,8 +10,9 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 const OUTSIDE: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 /// Words of all documents outside tables and code: 55,000 for the book as it was made, and 900 for
 /// the papers' claims and reports, and a node that configures itself; 700 for functions without a
-/// board and images without names; 500 for signals, currents and serial ports.
-const WORDS_MAX: usize = 55_000 + 900 + 700 + 500;
+/// board and images without names; 500 for signals, currents and serial ports; 400 for runners,
+/// releases, tests in Python and boards' counts.
+const WORDS_MAX: usize = 55_000 + 900 + 700 + 500 + 400;
 /// Words of a sentence, and the sentences that are longer still. The second number only falls.
 const SENTENCE_WORDS_MAX: usize = 30;
 const LONG_SENTENCES_MAX: usize = 66;

@@ -25,36 +25,57 @@ fn step(folder: &Path, shell: &[&str], line: &str, environment: &[(String, Strin
     command.envs(environment.iter().cloned()).output().expect("the shell runs")
 }
 
-/// Returns a value with GitHub's expressions replaced.
-fn expanded(value: &str) -> String {
+/// Returns a value with GitHub's expressions replaced; `outputs` has those of earlier steps.
+fn expanded(value: &str, outputs: &Path) -> String {
+    let outputs = std::fs::read_to_string(outputs).expect("outputs");
+    let program = outputs.lines().find_map(|line| line.strip_prefix("program=")).unwrap_or_default();
+    let value = value.replace("${{ steps.find.outputs.program }}", program);
     let known = [
         ("${{ inputs.project }}", "firmware"),
         ("${{ inputs.token }}", "a token"),
-        ("${{ github.event.pull_request.html_url }}", "https://example.org/pull/7"),
+        ("${{ github.action_repository }}", "OWNER/wattseal"),
+        ("${{ github.action_ref }}", "v1.2.3"),
+        ("${{ github.repository }}", "OWNER/firmware"),
+        ("${{ github.event.pull_request.number }}", "7"),
+        ("${{ runner.temp }}", "temporary"),
     ];
     let value = known.iter().fold(value.to_owned(), |value, (from, to)| value.replace(from, to));
     assert!(!value.contains("${{"), "{value}");
     value
 }
 
-/// Runs all steps of the action, and returns the exit codes; `gh`, which would write to GitHub, is
-/// replaced.
-fn run_action(at: &Path, rounds: &str) -> Vec<i32> {
+/// A shell's lines in place of `gh`, which would write to GitHub: there is no release, and no
+/// comment yet.
+const NO_COMMENT_YET: &str = "[ $1 != release ] || exit 1\necho \"$@\" >> \"$GH_LOG\"";
+
+/// Runs all steps of the action, and returns the exit codes; `gh` is replaced.
+fn run_action(at: &Path, rounds: &str, gh: &str) -> Vec<i32> {
     let action = yaml("ci/github/action.yml");
     assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
     let tools = at.join("tools");
     std::fs::create_dir_all(&tools).expect("a folder");
-    testkit::programs::script(&tools.join("gh"), "echo \"$@\" >> \"$GH_LOG\"");
+    testkit::programs::script(&tools.join("gh"), gh);
+    let outputs = at.join("outputs");
+    std::fs::write(&outputs, "").expect("written");
     let path = std::env::var("PATH").expect("a path");
     let mut codes = Vec::new();
     for step_of in action["runs"]["steps"].as_vec().expect("steps") {
+        if let Some(uses) = step_of["uses"].as_str() {
+            // Without a release; here there is a program.
+            assert_eq!(
+                (uses, text(&step_of["if"])),
+                ("actions/cache@v4", "steps.find.outputs.program == ''")
+            );
+            continue;
+        }
         let own = step_of["env"].as_hash().expect("an environment").iter();
         let mut environment: Vec<(String, String)> =
-            own.map(|(name, value)| (text(name).into(), expanded(text(value)))).collect();
+            own.map(|(name, value)| (text(name).into(), expanded(text(value), &outputs))).collect();
         for (name, value) in [
             ("ROUNDS", rounds.to_owned()),
             ("PATH", format!("{}:{path}", tools.display())),
             ("GH_LOG", at.join("gh.log").display().to_string()),
+            ("GITHUB_OUTPUT", outputs.display().to_string()),
             ("GITHUB_STEP_SUMMARY", at.join("summary.md").display().to_string()),
             ("GITHUB_ACTION_PATH", home().join("ci/github").display().to_string()),
         ] {
@@ -64,10 +85,12 @@ fn run_action(at: &Path, rounds: &str) -> Vec<i32> {
         // As GitHub calls it.
         let shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
         let output = step(at, &shell, text(&step_of["run"]), &environment);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        std::fs::write(at.join("said"), said).expect("written");
         codes.push(output.status.code().expect("it ends by itself"));
         let is_last = codes.iter().all(|code| *code == 0);
         let always = step_of["if"].as_str().is_some_and(|condition| condition.starts_with("always()"));
-        assert!(is_last || always || codes.len() == 1, "{codes:?}");
+        assert!(is_last || always || codes.len() == 2, "{codes:?}");
     }
     codes
 }
@@ -86,18 +109,33 @@ fn github_s_steps_check_a_project() {
     let at = repository.path();
     let read =
         |name: &str| std::fs::read_to_string(at.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(run_action(at, "100"), [0, 0, 0]);
+    assert_eq!(run_action(at, "100", NO_COMMENT_YET), [0, 0, 0, 0]);
     assert!(read("summary.md").contains("| main.elf atmega328p work (call) | cycles |"));
+    let comments = "repos/OWNER/firmware/issues/7/comments";
+    let log = read("gh.log");
     assert!(
-        read("gh.log").starts_with("pr comment https://example.org/pull/7 --body-file firmware/wattseal.md")
+        log.contains(&format!("api --method POST {comments} --field body=@firmware/wattseal-comment.md")),
+        "{log}"
     );
+    assert!(read("firmware/wattseal-comment.md").starts_with("<!-- wattseal: firmware -->\n"));
     assert!(read("firmware/wattseal.xml").contains("failures=\"0\""));
     // Past the limit the first step fails, and the others say why.
     std::fs::remove_file(at.join("summary.md")).expect("there");
-    assert_eq!(run_action(at, "250"), [1, 0, 0]);
+    assert_eq!(run_action(at, "250", NO_COMMENT_YET), [0, 1, 0, 0]);
     assert!(read("summary.md").contains("PAST"), "{}", read("summary.md"));
     // The launcher that it runs without another is there.
     assert!(home().join("ci/github/../../wattseal").exists());
+    // The comment of an earlier run is written anew.
+    let earlier = "case \"$*\" in *--jq*) echo https://api.example.org/comments/3 ;; *) echo \"$@\" >> \"$GH_LOG\" ;; esac";
+    assert_eq!(run_action(at, "100", earlier), [0, 0, 0, 0]);
+    assert!(
+        read("gh.log").contains("api --method PATCH https://api.example.org/comments/3 "),
+        "{}",
+        read("gh.log")
+    );
+    // A fork's token may not write, and that is no failure.
+    assert_eq!(run_action(at, "100", "echo 'HTTP 403: Resource not accessible'; exit 1"), [0, 0, 0, 0]);
+    assert!(read("said").starts_with("::notice::no comment was written"), "{}", read("said"));
     drop(firmware);
 }
 

@@ -29,6 +29,7 @@ fn help_lists_all_commands_in_one_place() {
         "measure",
         "check",
         "run",
+        "verify-board",
         "ct",
         "reproduce",
         "plan",

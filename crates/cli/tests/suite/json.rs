@@ -36,7 +36,7 @@ struct Written {
     schema: Value,
 }
 
-fn written() -> [Written; 10] {
+fn written() -> [Written; 11] {
     [
         of::<lab::row::BenchRow>("bench", "wattseal bench"),
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
@@ -46,6 +46,7 @@ fn written() -> [Written; 10] {
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
         of::<lab::report::ChangeRow>("compare", "wattseal check, and bench, measure, ct with --against"),
         of::<papers::reproduce::PaperRecord>("reproduce", "wattseal reproduce"),
+        of::<lab::verify_board::BoardRow>("verify-board", "wattseal verify-board"),
         of::<lab::plan::PlanRow>("plan", "wattseal plan"),
         of::<Simulated>("simulate", "wattseal simulate"),
     ]

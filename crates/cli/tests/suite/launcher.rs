@@ -3,7 +3,7 @@
 
 use output::commands::ELSEWHERE;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use testkit::documents::home;
 use testkit::programs;
@@ -52,6 +52,10 @@ esac"#,
 
     fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    fn root(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Replaces cargo by a shell's `lines`.
@@ -110,11 +114,10 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         assert_eq!(output.status.code(), Some(2), "{line}: {}", said(&output));
         log
     };
-    let firmware =
-        "installs build firmware openssl avr-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc clang sdcc";
+    let firmware = "installs build firmware avr-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc clang sdcc";
     // Those of the boards of the demonstrations' meters alone.
-    let of_demo = "installs build firmware openssl avr-gcc";
-    let of_cluster = "installs build firmware openssl avr-gcc clang cluster";
+    let of_demo = "installs build firmware avr-gcc";
+    let of_cluster = "installs build firmware avr-gcc clang cluster";
     let command = "build wattseal-cli --bin wattseal";
     let collector = "build wattseal-collector --bin wattseal-collector";
     let demo = "build wattseal-demo --bin wattseal-demo";
@@ -122,8 +125,10 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     let chaos = format!("{collector} --package wattseal-chaos --bin wattseal-chaos");
     for (line, installs, builds, runs) in [
         ("bench --all", firmware, command, "run wattseal bench --all"),
-        ("measure x", "installs build openssl", command, "run wattseal measure x"),
-        ("--help", "installs build openssl", command, "run wattseal --help"),
+        ("measure x", "installs build", command, "run wattseal measure x"),
+        ("measure --help", "installs build", command, "run wattseal measure --help"),
+        ("--help", "installs build", command, "run wattseal --help"),
+        ("bench --help", "installs build", command, "run wattseal bench --help"),
         ("collect --udp x", "installs build", collector, "run wattseal-collector collect --udp x"),
         ("help audit", "installs build", collector, "run wattseal-collector help audit"),
         ("load --kills 2", "installs build", &load, "run wattseal-load --kills 2"),
@@ -138,6 +143,98 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         let run = launched(elsewhere.name).pop().expect("a line");
         assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
     }
+}
+
+/// A launcher with the sources that the command's binary is compared with.
+fn with_sources() -> Launcher {
+    let launcher = Launcher::new();
+    launcher.set_cargo(BUILDS);
+    fs::create_dir_all(launcher.at("crates/cli")).expect("made");
+    for file in ["crates/cli/main.rs", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml"] {
+        fs::write(launcher.at(file), "").expect("written");
+    }
+    // Older than whatever is built now.
+    let aged = Command::new("find")
+        .arg(launcher.root())
+        .args(["-exec", "touch", "-d", "1 minute ago", "{}", "+"])
+        .status();
+    assert!(aged.expect("find runs").success());
+    launcher
+}
+
+#[test]
+fn fresh_binary_is_run_without_cargo_or_compilers() {
+    let launcher = with_sources();
+    let builds = |line: &str| {
+        let (_, log) = launcher.run(line);
+        assert!(log.last().is_some_and(|last| last.starts_with("run wattseal")), "{line}: {log:?}");
+        log.iter().filter(|line| line.starts_with("build ")).count()
+    };
+    assert_eq!(builds("measure x"), 1);
+    for line in ["measure x", "--help", "bench --help", "help ct", "man folder", "no-such-command"] {
+        let (_, log) = launcher.run(line);
+        assert_eq!(log.len(), 1, "{line}: {log:?}");
+    }
+    // Another set of features has a binary of its own, which is good for both.
+    assert_eq!(builds("simulate x"), 1);
+    assert_eq!((builds("simulate x"), builds("run x")), (0, 0));
+    for features in ["plain", "simulator"] {
+        assert!(launcher.at(&format!("target/launcher/{features}/wattseal")).exists());
+    }
+    fs::write(launcher.at("crates/cli/main.rs"), "changed").expect("written");
+    assert_eq!((builds("run x"), builds("run x")), (1, 0));
+    fs::remove_file(launcher.at("crates/cli/main.rs")).expect("removed");
+    assert_eq!(builds("run x"), 1);
+}
+
+/// An installed release of this commit is as good as a build; of another commit it is not.
+#[test]
+fn release_of_the_same_commit_is_run() {
+    let launcher = with_sources();
+    let git = |line: &str| {
+        let output =
+            Command::new("git").args(line.split(' ')).current_dir(launcher.root()).output().expect("git");
+        assert!(output.status.success(), "{line}: {}", said(&output));
+        String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+    };
+    git("init --quiet");
+    git("add crates packages.txt Cargo.toml Cargo.lock rust-toolchain.toml");
+    git("-c user.name=n -c user.email=e commit --quiet --message m");
+    let commit = git("rev-parse --short=12 HEAD");
+    let release = |commit: &str| {
+        let lines = format!(
+            "[ \"$1\" != --version ] || {{ echo 'wattseal 1.2.3 ({commit})'; exit; }}\necho run release >>\"$LOG\""
+        );
+        programs::script(&launcher.at("bin/wattseal"), &lines);
+    };
+    release(&commit);
+    assert_eq!(launcher.run("measure x").1, ["run release"]);
+    fs::write(launcher.at("crates/cli/main.rs"), "changed").expect("written");
+    assert!(launcher.run("measure x").1.iter().any(|line| line.starts_with("build ")));
+    git("checkout --quiet crates");
+    fs::remove_dir_all(launcher.at("target/launcher")).expect("removed");
+    release("0123456789ab");
+    assert!(launcher.run("measure x").1.iter().any(|line| line.starts_with("build ")));
+}
+
+#[test]
+fn launcher_says_what_it_waits_for() {
+    let launcher = with_sources();
+    fs::create_dir_all(launcher.at("target/launcher")).expect("made");
+    let lock = launcher.at("target/launcher/lock");
+    let mut other = Command::new("flock").arg(&lock).args(["sleep", "1"]).spawn().expect("flock runs");
+    while Command::new("flock")
+        .arg("--nonblock")
+        .arg(&lock)
+        .arg("true")
+        .status()
+        .expect("flock runs")
+        .success()
+    {}
+    let (output, log) = launcher.run("measure x");
+    assert!(other.wait().expect("it ends").success());
+    assert!(said(&output).contains("waiting for another ./wattseal, which builds"), "{}", said(&output));
+    assert!(log.iter().any(|line| line.starts_with("build ")), "{log:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The version is stated in one way everywhere, and the change log has a section for it.
 
 use serde_json::Value;
+use std::process::Command;
 use testkit::documents::home;
 
 fn read(path: &str) -> String {
@@ -47,4 +48,57 @@ fn change_log_begins_with_unreleased_and_the_version() {
     assert_eq!(sections.next(), Some("Unreleased"));
     let newest = sections.next().expect("a release");
     assert!(newest.starts_with(&format!("{} (", version())), "{newest}");
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}");
+    said
+}
+
+/// The other files of a release are checked by the same script where they are built.
+#[test]
+fn debian_package_is_reproducible_and_runs_in_an_empty_root() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = folder.path().join("wattseal");
+    run(Command::new("strip").arg("-o").arg(&binary).arg(env!("CARGO_BIN_EXE_wattseal")));
+    let built = |name: &str| {
+        let package = folder.path().join(name);
+        let mut build = Command::new(home().join("ci/debian/build"));
+        build.arg("wattseal").arg(&binary).arg(&package).env("DEB_COMPRESSION", "none");
+        run(build.env("SOURCE_DATE_EPOCH", "1700000000"));
+        let file = std::fs::read_dir(&package).expect("a folder").next().expect("a file").expect("an entry");
+        (package, std::fs::read(file.path()).expect("a package"))
+    };
+    let ((package, one), (_, other)) = (built("one"), built("other"));
+    assert!(one == other, "the same binary gives two packages");
+    let said = run(Command::new(home().join("ci/release-check")).arg(&package));
+    assert!(said.contains(&format!("wattseal {}, after", version())), "{said}");
+}
+
+/// A wheel says which glibc it wants; one that wants more, or another library, is refused.
+#[test]
+fn wheel_that_wants_more_than_its_name_says_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("library.so");
+    let source = "int puts(const char *); const char *SSL_new(void); int f(void) { return puts(LIBRARY); }";
+    let wheel = |name: &str, linked: &[&str], text: &str| {
+        std::fs::write(folder.path().join("library.c"), source.replace("LIBRARY", text)).expect("written");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "library.c", "-o"]).arg(&library).args(linked);
+        run(compiler.current_dir(folder.path()));
+        let name = folder.path().join(name);
+        let zip = "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').write(sys.argv[2], 'wattseal/_native.abi3.so')";
+        run(Command::new("python3").args(["-c", zip]).arg(&name).arg(&library));
+        let output = Command::new(home().join("ci/wheel-needs")).arg(&name).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = wheel("w-1-cp39-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", &[], "\"\"");
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = wheel("w-1-cp39-abi3-manylinux_2_1_x86_64.whl", &[], "\"\"");
+    assert!(code == Some(1) && said.contains("its name promises glibc 2.1"), "{said}");
+    let linked = ["-Wl,--no-as-needed", "-lssl"];
+    let (code, said) = wheel("w-1-cp39-abi3-manylinux2014_x86_64.whl", &linked, "SSL_new()");
+    assert!(code == Some(1) && said.contains("libssl.so.3 is not on every Linux"), "{said}");
 }

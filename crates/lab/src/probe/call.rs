@@ -44,6 +44,25 @@ pub struct CallResult {
     pub energy_j: f64,
 }
 
+/// A call that has begun.
+pub struct CallUnderWay {
+    /// Index into [`firmware::Firmware::functions`].
+    function: usize,
+    name: String,
+    convention: Convention,
+    /// Bytes and sign of what comes back.
+    returns: Option<(u8, bool)>,
+    /// Registers as the program had them.
+    registers: Vec<(String, u32)>,
+    return_to: u32,
+    /// The stack pointer that the function leaves behind.
+    sp: u32,
+    /// Cycles and instructions at its first instruction.
+    begun: (u64, u64),
+    /// Cycle after which it counts as endless.
+    limit: u64,
+}
+
 /// Arguments as numbers.
 struct Prepared<'a> {
     values: Vec<Value>,
@@ -72,6 +91,25 @@ impl Probe {
         max_cycles: u64,
         look: Look<'_>,
     ) -> Result<CallResult, LabError> {
+        let call = self.begin_call(function, arguments, returns, max_cycles)?;
+        loop {
+            if let Some(result) = self.continue_call(&call, look)? {
+                return Ok(result);
+            }
+        }
+    }
+
+    /// The first half of [`Probe::call`]: the function's first instruction comes next.
+    ///
+    /// # Errors
+    /// As [`Probe::call`], before the function runs.
+    pub fn begin_call(
+        &mut self,
+        function: &str,
+        arguments: &[Argument],
+        returns: Returns,
+        max_cycles: u64,
+    ) -> Result<CallUnderWay, LabError> {
         let core = self.machine.part().core;
         let Some(convention) = Convention::of(core) else {
             return Err(LabError::Usage(format!(
@@ -103,24 +141,53 @@ impl Probe {
             self.poke(address, bytes)?;
         }
 
-        let kept = self.machine.registers();
+        let registers = self.machine.registers();
         let return_to = self.machine.pc();
         let sp = self.enter((&name, entry), placement, &convention)?;
 
-        let (cycles, instructions) = (self.machine.cycles(), self.machine.instructions());
+        let cycles = self.machine.cycles();
+        let begun = (cycles, self.machine.instructions());
         self.followed.with_dependent_mut(|_, profiler| {
             profiler.step(&Step { pc: return_to, sp, cycles, flow: Flow::Next });
             profiler.watch(index, true);
             profiler.step(&Step { pc: entry, sp, cycles, flow: Flow::Call { return_to } });
         });
-        let ended = self.run_to_return(&name, return_to, sp, cycles.saturating_add(max_cycles), look);
-        let calls = self.followed.with_dependent_mut(|_, profiler| profiler.watch(index, false));
+        let limit = cycles.saturating_add(max_cycles);
+        Ok(CallUnderWay {
+            function: index,
+            name,
+            convention,
+            returns,
+            registers,
+            return_to,
+            sp,
+            begun,
+            limit,
+        })
+    }
+
+    /// Runs on until the function has returned, or to a place of [`Probe::stop_at`], where it
+    /// returns `None`.
+    ///
+    /// # Errors
+    /// As [`Probe::call`].
+    pub fn continue_call(
+        &mut self,
+        under_way: &CallUnderWay,
+        look: Look<'_>,
+    ) -> Result<Option<CallResult>, LabError> {
+        let ended = self.run_to_return(under_way, look);
+        if let Ok(false) = ended {
+            return Ok(None);
+        }
+        let CallUnderWay { name, convention, registers, begun: (cycles, instructions), .. } = under_way;
+        let calls = self.followed.with_dependent_mut(|_, profiler| profiler.watch(under_way.function, false));
         ended?;
         // Of a recursive function the outermost call returns last.
         let Some(call) = calls.last() else {
             return Err(LabError::Unfinished(format!("{name} came back in a way that is not a return")));
         };
-        let result = returns.map(|(bytes, signed)| {
+        let result = under_way.returns.map(|(bytes, signed)| {
             let (registers, word) = convention.result(bytes);
             let word = 8 * u32::from(word);
             let bits = registers.iter().rev().fold(0_u64, |bits, name| {
@@ -130,16 +197,16 @@ impl Probe {
         });
         let taken = CallResult {
             result,
-            cycles: self.machine.cycles() - cycles,
-            instructions: self.machine.instructions() - instructions,
+            cycles: self.machine.cycles() - *cycles,
+            instructions: self.machine.instructions() - *instructions,
             stack_bytes: call.stack,
             time_s: call.spent.time_s,
             energy_j: call.spent.energy_j,
         };
-        self.restore(&kept, &convention);
+        self.restore_registers(registers, convention);
         let next = Step { flow: Flow::Next, ..self.machine.next_step() };
         self.followed.with_dependent_mut(|_, profiler| profiler.step(&next));
-        Ok(taken)
+        Ok(Some(taken))
     }
 
     /// Puts arguments and return address where the function expects them. Returns the stack pointer
@@ -184,26 +251,23 @@ impl Probe {
         Ok(sp)
     }
 
-    /// Runs on until the function has returned.
-    fn run_to_return(
-        &mut self,
-        name: &str,
-        return_to: u32,
-        sp: u32,
-        limit: u64,
-        look: Look<'_>,
-    ) -> Result<(), LabError> {
-        let limited = limit - self.machine.cycles();
+    /// Runs on until the function has returned, true, or to a place to stop at on its way, false.
+    fn run_to_return(&mut self, under_way: &CallUnderWay, look: Look<'_>) -> Result<bool, LabError> {
+        let CallUnderWay { name, return_to, sp, begun: (begun, _), limit, .. } = under_way;
+        let addresses = [*return_to].iter().chain(&self.stops).copied().collect();
+        let until = Until { cycles: Some(*limit), addresses };
         loop {
-            let until = Until { cycles: Some(limit), addresses: vec![return_to] };
             let place = match self.piece(&until, look)? {
-                Stop::Address(_) if self.machine.sp() == sp => return Ok(()),
+                Stop::Address(address) if address == *return_to && self.machine.sp() == *sp => {
+                    return Ok(true);
+                }
+                Stop::Address(address) if self.stops.contains(&address) => return Ok(false),
                 // Within a call of the same place, or in an interrupt.
                 Stop::Address(_) => continue,
-                Stop::Cycles if self.machine.cycles() >= limit => {
+                Stop::Cycles if self.machine.cycles() >= *limit => {
                     return Err(LabError::Endless {
                         what: format!("{name} (last seen{})", self.place()),
-                        cycles: limited,
+                        cycles: limit - begun,
                         hint: "; raise max_cycles if it is only slow".into(),
                     });
                 }
@@ -218,10 +282,10 @@ impl Probe {
     }
 
     /// The registers as the program had them, but for what belongs to the machine.
-    fn restore(&mut self, kept: &[(String, u32)], convention: &Convention) {
+    fn restore_registers(&mut self, found: &[(String, u32)], convention: &Convention) {
         let (status, free) = convention.status;
         let now = self.machine.registers();
-        for ((name, value), (_, now)) in kept.iter().zip(now) {
+        for ((name, value), (_, now)) in found.iter().zip(now) {
             let value = if name == status { value & !free | now & free } else { *value };
             if !convention.machine_registers.contains(&name.as_str()) {
                 self.machine.set_register(name, value);

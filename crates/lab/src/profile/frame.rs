@@ -2,6 +2,7 @@
 
 use crate::timeline::Timestamp;
 
+#[derive(Clone)]
 pub(super) struct Frame {
     pub(super) function: Option<usize>,
     /// Index of its node in the call tree.
@@ -48,6 +49,7 @@ impl Frame {
 }
 
 /// The calls of a task that waits.
+#[derive(Clone)]
 pub(super) struct Waiting {
     pub(super) frames: Vec<Frame>,
     pub(super) pc: u32,
@@ -67,6 +69,7 @@ pub(super) struct StepRecord {
 }
 
 /// A place in the call tree: a function under one chain of callers.
+#[derive(Clone)]
 pub(super) struct Node {
     pub(super) function: Option<usize>,
     pub(super) parent: Option<usize>,

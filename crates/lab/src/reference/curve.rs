@@ -1,18 +1,14 @@
-//! Curves and ECDSA: P-256 by RustCrypto, the others by OpenSSL, what RFC 6979 does not say of
-//! secp160r1 as `device/crypto/ecdsa_secp160r1.h` has it.
+//! Curves and ECDSA: P-256 by RustCrypto, X25519 by curve25519-dalek, the others by `weierstrass`
+//! beside this file. RFC 6979 does not cover secp160r1: its nonces are as
+//! `device/crypto/ecdsa_secp160r1.h` has them.
 
 use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
-use super::{Case, bytes_of};
+use super::weierstrass::{self, Domain, P192, P224, Point, SECP160R1};
+use super::{Case, bytes_of, octets};
 use crate::LabError;
+use curve25519_dalek::MontgomeryPoint;
 use hmac::Hmac;
 use num_bigint::BigUint;
-use openssl::bn::{BigNum, BigNumContext};
-use openssl::derive::Deriver;
-use openssl::ec::{EcGroup, EcKey, EcPoint};
-use openssl::ecdsa::EcdsaSig;
-use openssl::error::ErrorStack;
-use openssl::nid::Nid;
-use openssl::pkey::{Id, PKey};
 use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::elliptic_curve::sec1::ToEncodedPoint;
@@ -37,20 +33,8 @@ fn failed(what: &'static str) -> impl Fn(String) -> LabError {
     move |problem| LabError::Reference { what, problem }
 }
 
-fn of_openssl(error: ErrorStack) -> LabError {
-    failed("OpenSSL's curve")(error.to_string())
-}
-
 fn of_p256(error: impl std::fmt::Display) -> LabError {
     failed("P-256")(error.to_string())
-}
-
-/// Big-endian octets, `bytes` of them.
-fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
-    let digits = number.to_bytes_be();
-    let mut octets = vec![0; bytes.saturating_sub(digits.len())];
-    octets.extend(digits);
-    octets
 }
 
 impl Curve {
@@ -66,16 +50,22 @@ impl Curve {
         }
     }
 
+    /// Parameters of a curve that no library here has.
+    fn domain(self) -> Option<&'static Domain> {
+        match self {
+            Curve::P256 => None,
+            Curve::Secp160r1 => Some(&SECP160R1),
+            Curve::P192 => Some(&P192),
+            Curve::P224 => Some(&P224),
+        }
+    }
+
     /// The order of the base point.
     #[must_use]
     pub fn order(self) -> BigUint {
-        let digits: &[u8] = match self {
-            Curve::P256 => b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
-            Curve::Secp160r1 => b"100000000000000000001f4c8f927aed3ca752257",
-            Curve::P192 => b"ffffffffffffffffffffffff99def836146bc9b1b4d22831",
-            Curve::P224 => b"ffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3d",
-        };
-        BigUint::parse_bytes(digits, 16).unwrap_or_default()
+        let of_p256 = b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
+        let order = || BigUint::parse_bytes(of_p256, 16).unwrap_or_default();
+        self.domain().map_or_else(order, Domain::order)
     }
 
     /// Bytes of a private key.
@@ -98,20 +88,6 @@ impl Curve {
             Curve::P192 => 24,
             Curve::P224 => 28,
         }
-    }
-
-    /// OpenSSL's name of the curve.
-    fn nid(self) -> Nid {
-        match self {
-            Curve::P256 => Nid::X9_62_PRIME256V1,
-            Curve::Secp160r1 => Nid::SECP160R1,
-            Curve::P192 => Nid::X9_62_PRIME192V1,
-            Curve::P224 => Nid::SECP224R1,
-        }
-    }
-
-    fn group(self) -> Result<EcGroup, ErrorStack> {
-        EcGroup::from_curve_name(self.nid())
     }
 
     /// A private key, as often as not one that begins or ends with many equal bits.
@@ -150,13 +126,11 @@ impl Curve {
     /// # Errors
     /// [`LabError::Reference`] for a private key that is none.
     pub fn public(self, private: &[u8]) -> Result<Vec<u8>, LabError> {
-        match self {
-            Curve::P256 => {
-                let key = SecretKey::from_slice(private).map_err(of_p256)?;
-                Ok(key.public_key().to_encoded_point(false).as_bytes()[1..].to_vec())
-            }
-            _ => self.times_base(private).map_err(of_openssl),
-        }
+        let Some(domain) = self.domain() else {
+            let key = SecretKey::from_slice(private).map_err(of_p256)?;
+            return Ok(key.public_key().to_encoded_point(false).as_bytes()[1..].to_vec());
+        };
+        Ok(times(&domain.base(), private)?.to_bytes())
     }
 
     /// The x-coordinate of the private key times the public one.
@@ -164,15 +138,14 @@ impl Curve {
     /// # Errors
     /// [`LabError::Reference`] for a key that is none.
     pub fn shared(self, private: &[u8], public: &[u8]) -> Result<Vec<u8>, LabError> {
-        match self {
-            Curve::P256 => {
-                let key = SecretKey::from_slice(private).map_err(of_p256)?;
-                let point = PublicKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
-                let shared = p256::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
-                Ok(shared.raw_secret_bytes().to_vec())
-            }
-            _ => self.times_point(private, public).map_err(of_openssl),
-        }
+        let Some(domain) = self.domain() else {
+            let key = SecretKey::from_slice(private).map_err(of_p256)?;
+            let point = PublicKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
+            let shared = p256::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
+            return Ok(shared.raw_secret_bytes().to_vec());
+        };
+        let shared = times(&point(domain, public)?, private)?;
+        Ok(octets(shared.x(), self.coordinate_bytes()))
     }
 
     /// The nonces with which the firmware signs, the first and whatever would come after it:
@@ -220,30 +193,29 @@ impl Curve {
     /// ECDSA, r and s: with SHA-256 and RFC 6979 over P-256, with SHA-1 over secp160r1.
     ///
     /// # Errors
-    /// [`LabError::Reference`] for a private key that is none, and where OpenSSL does not accept
-    /// what came out.
+    /// [`LabError::Reference`] for a private key that is none, and where what came out is not
+    /// accepted.
     pub fn sign(self, private: &[u8], message: &[u8]) -> Result<Vec<u8>, LabError> {
-        if self == Curve::P256 {
+        let Some(domain) = self.domain() else {
             let signature: Signature = SigningKey::from_slice(private).map_err(of_p256)?.sign(message);
             return Ok(signature.to_bytes().to_vec());
-        }
+        };
         let (order, bytes) = (self.order(), self.coordinate_bytes());
         let hash = BigUint::from_bytes_be(&Sha1::digest(message));
         let key = BigUint::from_bytes_be(private);
         let fits = |half: &BigUint| *half > BigUint::ZERO && half.bits() <= 8 * bytes as u64;
         for k in self.nonces(private, message).take(8) {
-            let point = self.times_base(&k.to_bytes_be()).map_err(of_openssl)?;
-            let r = BigUint::from_bytes_be(&point[..bytes]) % &order;
+            let r = times(&domain.base(), &k.to_bytes_be())?.x() % &order;
             let s = self.inverse(&k) * (&hash + &r * &key) % &order;
             if fits(&r) && fits(&s) {
                 let signature = [octets(&r, bytes), octets(&s, bytes)].concat();
                 if !self.verifies(&self.public(private)?, message, &signature)? {
-                    return Err(failed("secp160r1")("OpenSSL refuses a signature made here".into()));
+                    return Err(failed("a curve")("a signature made here is refused".into()));
                 }
                 return Ok(signature);
             }
         }
-        Err(failed("secp160r1")("no nonce gave a signature that fits".into()))
+        Err(failed("a curve")("no nonce gave a signature that fits".into()))
     }
 
     /// Returns true if a signature is right.
@@ -251,53 +223,14 @@ impl Curve {
     /// # Errors
     /// [`LabError::Reference`] for a public key that is none.
     pub fn verifies(self, public: &[u8], message: &[u8], signature: &[u8]) -> Result<bool, LabError> {
-        match self {
-            Curve::P256 => {
-                let key = VerifyingKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
-                let signature = Signature::from_slice(signature);
-                Ok(signature.is_ok_and(|signature| key.verify(message, &signature).is_ok()))
-            }
-            _ => {
-                let (r, s) = signature.split_at(signature.len() / 2);
-                let verify = || {
-                    let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
-                    let key = self.openssl_public(public)?;
-                    EcdsaSig::from_private_components(r, s)?.verify(&Sha1::digest(message), &key)
-                };
-                // It says that numbers out of range are an error.
-                Ok(verify().unwrap_or(false))
-            }
-        }
-    }
-
-    fn openssl_public(self, public: &[u8]) -> Result<EcKey<openssl::pkey::Public>, ErrorStack> {
-        let (x, y) = public.split_at(public.len() / 2);
-        let (x, y) = (BigNum::from_slice(x)?, BigNum::from_slice(y)?);
-        EcKey::from_public_key_affine_coordinates(&*self.group()?, &x, &y)
-    }
-
-    /// A multiple of the base point, x and y.
-    fn times_base(self, number: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-        let (group, mut context) = (self.group()?, BigNumContext::new()?);
-        let mut point = EcPoint::new(&group)?;
-        let number = BigNum::from_slice(number)?;
-        point.mul_generator2(&group, &number, &mut context)?;
-        let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-        point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-        let bytes = self.coordinate_bytes() as i32;
-        Ok([x.to_vec_padded(bytes)?, y.to_vec_padded(bytes)?].concat())
-    }
-
-    /// The x-coordinate of a multiple of another point.
-    fn times_point(self, number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-        let (group, mut context) = (self.group()?, BigNumContext::new()?);
-        let mut point = EcPoint::new(&group)?;
-        let number = BigNum::from_slice(number)?;
-        let public = self.openssl_public(public)?;
-        point.mul2(&group, public.public_key(), &number, &mut context)?;
-        let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
-        point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
-        x.to_vec_padded(self.coordinate_bytes() as i32)
+        let Some(domain) = self.domain() else {
+            let key = VerifyingKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
+            let signature = Signature::from_slice(signature);
+            return Ok(signature.is_ok_and(|signature| key.verify(message, &signature).is_ok()));
+        };
+        let (r, s) = signature.split_at(signature.len() / 2);
+        let (r, s) = (BigUint::from_bytes_be(r), BigUint::from_bytes_be(s));
+        Ok(weierstrass::verifies(&point(domain, public)?, message, &r, &s))
     }
 }
 
@@ -311,6 +244,16 @@ pub(super) fn compressed(public: &[u8]) -> Vec<u8> {
     let (x, y) = public.split_at(public.len() / 2);
     let odd = y.last().is_some_and(|last| last & 1 == 1);
     [&[if odd { 3 } else { 2 }], x].concat()
+}
+
+fn point(domain: &'static Domain, public: &[u8]) -> Result<Point, LabError> {
+    domain.point(public).ok_or_else(|| failed("a curve")("the public key is no point of it".into()))
+}
+
+/// The product of a point and a big-endian number.
+fn times(point: &Point, number: &[u8]) -> Result<Point, LabError> {
+    let at_infinity = || failed("a curve")("the private key is a multiple of the order".into());
+    point.times(&BigUint::from_bytes_be(number)).ok_or_else(at_infinity)
 }
 
 /// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the
@@ -367,15 +310,21 @@ pub fn x25519_case(private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
 pub fn x25519(private: &[u8], public: Option<&[u8]>) -> Result<Vec<u8>, LabError> {
-    let computed = || -> Result<Vec<u8>, ErrorStack> {
-        let private = PKey::private_key_from_raw_bytes(private, Id::X25519)?;
-        let Some(public) = public else { return private.raw_public_key() };
-        let public = PKey::public_key_from_raw_bytes(public, Id::X25519)?;
-        let mut deriver = Deriver::new(&private)?;
-        deriver.set_peer(&public)?;
-        deriver.derive_to_vec()
+    let key = |bytes: &[u8]| -> Result<[u8; 32], LabError> {
+        bytes
+            .try_into()
+            .map_err(|_| failed("X25519")(format!("{} bytes are no key, which has 32", bytes.len())))
     };
-    computed().map_err(|error| failed("X25519")(error.to_string()))
+    let private = key(private)?;
+    let Some(public) = public else {
+        return Ok(MontgomeryPoint::mul_base_clamped(private).to_bytes().to_vec());
+    };
+    let shared = MontgomeryPoint(key(public)?).mul_clamped(private).to_bytes();
+    // RFC 7748 section 6.1: such a public key has a small order.
+    if shared == [0; 32] {
+        return Err(failed("X25519")("the shared secret is zero".into()));
+    }
+    Ok(shared.to_vec())
 }
 
 /// Key generation from a generator with this seed.
@@ -455,17 +404,6 @@ mod tests {
         );
         assert_eq!(Curve::P256.nonce(&private, b"sample"), nonce);
         assert_eq!(Curve::P256.sign(&private, b"sample").expect("a good key"), signature);
-    }
-
-    #[test]
-    fn orders_are_those_of_openssl() {
-        for curve in [Curve::P256, Curve::Secp160r1, Curve::P192, Curve::P224] {
-            let group = curve.group().expect("OpenSSL has it");
-            let (mut order, mut context) =
-                (BigNum::new().expect("room"), BigNumContext::new().expect("room"));
-            group.order(&mut order, &mut context).expect("it has one");
-            assert_eq!(BigUint::from_bytes_be(&order.to_vec()), curve.order(), "{curve:?}");
-        }
     }
 
     #[test]

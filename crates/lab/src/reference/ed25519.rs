@@ -1,14 +1,17 @@
-//! Ed25519, by OpenSSL.
+//! Ed25519, by ed25519-dalek.
 
 use super::{Case, bytes_of};
 use crate::LabError;
-use openssl::error::ErrorStack;
-use openssl::pkey::{Id, PKey};
-use openssl::sign::{Signer, Verifier};
+use ed25519_dalek::{Signature, Signer, SigningKey, Verifier, VerifyingKey};
 use rand::{Rng, rngs::StdRng};
 
-fn failed(error: ErrorStack) -> LabError {
-    LabError::Reference { what: "Ed25519", problem: error.to_string() }
+fn failed(problem: impl std::fmt::Display) -> LabError {
+    LabError::Reference { what: "Ed25519", problem: problem.to_string() }
+}
+
+/// Both keys of a seed.
+fn keys(seed: &[u8]) -> Result<SigningKey, LabError> {
+    Ok(SigningKey::from_bytes(seed.try_into().map_err(failed)?))
 }
 
 /// A case of one of the operations with random keys; `None` for another operation. Of the
@@ -37,14 +40,11 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
 /// # Errors
 /// [`LabError::Reference`] where the reference fails.
 pub fn public(seed: &[u8]) -> Result<Vec<u8>, LabError> {
-    PKey::private_key_from_raw_bytes(seed, Id::ED25519).and_then(|key| key.raw_public_key()).map_err(failed)
+    Ok(keys(seed)?.verifying_key().to_bytes().to_vec())
 }
 
 fn sign(seed: &[u8], message: &[u8]) -> Result<Vec<u8>, LabError> {
-    let key = PKey::private_key_from_raw_bytes(seed, Id::ED25519).map_err(failed)?;
-    Signer::new_without_digest(&key)
-        .and_then(|mut signer| signer.sign_oneshot_to_vec(message))
-        .map_err(failed)
+    Ok(keys(seed)?.sign(message).to_bytes().to_vec())
 }
 
 /// The public key of a seed.
@@ -77,10 +77,9 @@ pub fn signing_case(seed: &[u8], message: Vec<u8>) -> Result<Case, LabError> {
 /// # Errors
 /// [`LabError::Reference`] where it is not.
 pub fn verifying_case(public: &[u8], message: Vec<u8>, signature: &[u8]) -> Result<Case, LabError> {
-    let key = PKey::public_key_from_raw_bytes(public, Id::ED25519).map_err(failed)?;
-    let mut verifier = Verifier::new_without_digest(&key).map_err(failed)?;
-    // OpenSSL says that some wrong signatures are an error.
-    let valid = verifier.verify_oneshot(signature, &message).unwrap_or(false);
+    let key = VerifyingKey::from_bytes(public.try_into().map_err(failed)?).map_err(failed)?;
+    let signature_of = Signature::from_slice(signature);
+    let valid = signature_of.is_ok_and(|signature| key.verify(&message, &signature).is_ok());
     Ok(Case {
         inputs: vec![("key", [public, signature].concat()), ("message", message)],
         result: Some(if valid { 0 } else { -1 }),

@@ -1,6 +1,6 @@
 //! The hybrid key agreements, `device/crypto/p256_ml_kem_512.h` and `x25519_ml_kem.h`: RustCrypto's
-//! P-256, OpenSSL's X25519, RustCrypto's HMAC, and the crate fips203, put together as SP 800-56C
-//! says.
+//! P-256, curve25519-dalek's X25519, RustCrypto's HMAC, and the crate fips203, put together as SP
+//! 800-56C says.
 
 use super::curve::{Curve, x25519};
 use super::drbg::{Drbg, SEED_BYTES};

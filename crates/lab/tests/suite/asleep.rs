@@ -173,6 +173,7 @@ fn run_of(target: &str, text: &str, clock_hz: Option<u64>) -> RunResult {
         max_cycles: Some(200_000),
         max_time_s: None,
         traces: Default::default(),
+        arguments: Vec::new(),
     };
     let outside = Outside {
         interrupted: &AtomicBool::new(false),

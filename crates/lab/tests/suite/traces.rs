@@ -476,6 +476,7 @@ fn run_writes_what_measure_writes() {
             max_cycles: Some(1_000_000),
             max_time_s: None,
             traces: files(&other),
+            arguments: Vec::new(),
         };
         let outside = Outside {
             interrupted: &AtomicBool::new(false),

@@ -1,7 +1,7 @@
 """What cryptography and firmware cost on microcontrollers: to the cycle, the byte and the microjoule."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 __all__ = [
@@ -11,8 +11,11 @@ __all__ = [
     "Machine",
     "Number",
     "RunEnd",
+    "Snapshot",
+    "Uart",
     "UsageError",
     "bench",
+    "ct",
     "i8",
     "i16",
     "i32",
@@ -56,7 +59,7 @@ class RunEnd:
 
     @property
     def reason(self) -> str:
-        """``reached`` (a symbol that was asked for), ``cycles``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``."""
+        """``reached`` (a symbol that was asked for), ``cycles``, ``stepped``, ``halted``, ``exited``, ``returned``, ``breakpoint`` or ``power lost``."""
     @property
     def exit_code(self) -> int | None:
         """The program's, where it ended itself by semihosting."""
@@ -92,6 +95,30 @@ class CallResult:
         """
 
 @final
+class Snapshot:
+    """State of a machine, as ``Machine.snapshot`` keeps it."""
+
+    @property
+    def cycles(self) -> int:
+        """Cycles since reset when it was made."""
+
+@final
+class Uart:
+    """UART of a machine, as ``Machine.uart`` gives it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the data sheet."""
+    @property
+    def listens(self) -> bool:
+        """True once the program has switched on the receiver."""
+    def send(self, data: bytes) -> None:
+        """Bytes begin to arrive, at the UART's own rate, while the program runs on."""
+
+    def read(self) -> bytes:
+        """Returns the bytes that the program has sent since they were last read."""
+
+@final
 class Machine:
     """A microcontroller's model, with firmware on it.
 
@@ -123,6 +150,25 @@ class Machine:
         none, until the program ends; for at most
         ``max_cycles`` cycles from here (4e9). Raises ``Error`` where ``until`` was not reached.
         Ctrl-C ends it.
+        """
+
+    def step(self, count: int = 1) -> RunEnd:
+        """Executes instructions, ``count`` of them; those of interrupts that come in between count.
+        Of a core that sleeps the next one is that after it wakes.
+        """
+
+    def on(self, place: _Place, act: Callable[[Machine], object] | None) -> None:
+        """From here on calls ``act(machine)`` whenever the instruction at this symbol or address comes
+        next, in ``run`` and in ``call``; ``None`` for no longer. It may look at the machine and
+        change it, but not run it. What it raises ends the run. ``load`` forgets it.
+        """
+
+    def snapshot(self) -> Snapshot:
+        """The machine as it is now, for ``restore``."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes back to a snapshot, as often as is wanted: memories, registers, peripherals, pins, and
+        what was counted.
         """
 
     def call(
@@ -167,6 +213,19 @@ class Machine:
     def sent(self) -> dict[str, bytes]:
         """Returns the output of the program since the last call, by port: UARTs, ``ITM.0``,
         ``semihosting``.
+        """
+
+    def uart(self, name: str) -> Uart:
+        """A UART, by its name in the data sheet: ``USART2``."""
+
+    def pin(self, name: str) -> bool | None:
+        """The level at a pin, such as ``PB5``, ``PORTB.5`` or ``P1.0``, whoever drives it; ``None``
+        where nobody does.
+        """
+
+    def set_pin(self, name: str, level: bool | None) -> None:
+        """Drives a pin from outside, as a button does, or with ``None`` lets go of it. The program
+        sees it when it runs on.
         """
 
     def profile(self) -> list[dict[str, Any]]:
@@ -257,6 +316,26 @@ def measure(
 
     Raises ``Error``, with the records as its ``records``, where a run failed or what was asked for
     did not come about.
+    """
+
+def ct(
+    elf: _Path,
+    *,
+    target: str,
+    function: str,
+    secrets: _Names,
+    public: _Names | None = None,
+    declassified: _Names | None = None,
+    calls: int = 10,
+    max_cycles: _Quantity | None = None,
+    clock: _Quantity | None = None,
+    stubs: _Names | None = None,
+) -> list[dict[str, Any]]:
+    """The instructions of a function through which secrets show, by a branch, an address or their
+    time: the records of ``wattseal ct FIRMWARE.elf --format json``, whose options these are.
+
+    Raises ``Error``, with the records as its ``records``, where nothing is known of a secret: the
+    function was not called, no instruction read the secret, or the run failed.
     """
 
 def reproduce(paper: str, *, cache: _Path | None = None) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 //!
 //! Source: Arm, "Semihosting for AArch32 and AArch64".
 //!
-//! The console is told to the observer; it has no input. There are no files and no commands. Time
-//! is the machine's own. A request takes no cycles beyond its breakpoint.
+//! The console is told to the observer; it has no input. There are no files. The command line is
+//! the board's. Time is the machine's own. A request takes no cycles beyond its breakpoint.
 
 use super::core_state::CortexM;
 use super::timing::Timing;
@@ -85,11 +85,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             SYS_CLOCK => (u128::from(self.cycles) * 100 / u128::from(self.clock_hz())) as u32,
             SYS_TIME => (self.cycles / self.clock_hz()) as u32,
             SYS_ERRNO => NO_SUCH_FILE,
-            SYS_GET_CMDLINE => {
-                self.put(self.field(parameter, 0)?, &[0])?;
-                self.put(parameter.wrapping_add(4), &0u32.to_le_bytes())?;
-                0
-            }
+            SYS_GET_CMDLINE => self.command_line(parameter)?,
             // The program has its own idea of heap and stack.
             SYS_HEAPINFO => {
                 self.put(self.field(parameter, 0)?, &[0; 16])?;
@@ -112,6 +108,18 @@ impl<T: Timing> Machine<CortexM<T>> {
         };
         self.core.state.r[0] = result;
         Ok(None)
+    }
+
+    /// Writes the command line, and behind it a zero, where there is room for both.
+    fn command_line(&mut self, block: u32) -> Result<u32, Fault> {
+        let line = self.bus.board.command_line.clone();
+        let (buffer, room) = (self.field(block, 0)?, self.field(block, 1)?);
+        if room as usize <= line.len() {
+            return Ok(FAILED);
+        }
+        self.put(buffer, &[line.as_bytes(), &[0]].concat())?;
+        self.put(block.wrapping_add(4), &(line.len() as u32).to_le_bytes())?;
+        Ok(0)
     }
 
     /// The handle of `:tt`, by its mode: input, output, errors. There is no other file.
