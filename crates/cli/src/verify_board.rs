@@ -4,7 +4,7 @@ use crate::firmware::FirmwareArgs;
 use crate::{interruption, lines};
 use ::update::serial;
 use clap::Args;
-use lab::target::Workspace;
+use lab::workspace::Workspace;
 use lab::verify_board::{self, Heard, Request};
 use lab::{LabError, report, units};
 use output::{Answer, Format};

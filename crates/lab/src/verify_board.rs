@@ -10,7 +10,8 @@ pub use rounds::{Counted, Rounds};
 
 use crate::LabError;
 use crate::accuracy::Bound;
-use crate::target::{Target, Workspace};
+use crate::target::Target;
+use crate::workspace::Workspace;
 use crate::user_firmware::{Setup, UserFirmware, advice_on};
 use firmware::Firmware;
 use mcu::{Mcu, Stop, Until};
