@@ -14,7 +14,7 @@ pub mod meter;
 
 use crate::link::Call;
 use crate::radio::{Arrival, Emission, ReceiveMode};
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 
 /// The voltages that a node sees.

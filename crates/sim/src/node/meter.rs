@@ -4,7 +4,7 @@ use super::emulated::{BoardFirmware, EmulatedBoard};
 use super::{Advance, Node, Voltages, Written};
 use crate::link::{Call, CallObserver, CounterSnapshot};
 use crate::radio::{Arrival, Emission, ReceiveMode};
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 use lab::board::{ChipModel, Quantity};
 use lab::target::Workspace;
