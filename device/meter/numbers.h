@@ -15,7 +15,7 @@
  * without a record, so that it seals nothing any more, only by many power failures in a row, each within the record that a
  * start writes (40 ms), most within its last two bytes, whose bits must then read in the worst way from start to start: where
  * all of them hit such bytes, and all those bytes are unstable, about one in 2,000 has done so, and none before the fifth in a row
- * (crates/meter/tests/suite/numbers.rs).
+ * (crates/device/tests/meter/numbers.rs).
  *
  * Wear: a record for each start and each WS_NUMBERS_BLOCK messages, in one slot of three after the other. */
 #ifndef WS_METER_NUMBERS_H

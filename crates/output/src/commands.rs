@@ -16,11 +16,14 @@ pub struct Elsewhere {
     pub alias: Option<&'static str>,
     /// Summary, in a line.
     pub about: &'static str,
-    /// The binary that has it, which its package is named after.
+    /// The binary that has it.
     pub binary: &'static str,
+    /// The package that has the binary.
+    pub package: &'static str,
 }
 
 const COLLECTOR: &str = "wattseal-collector";
+const TESTBED: &str = "wattseal-testbed";
 
 /// `wattseal collect`.
 pub const COLLECT: Elsewhere = Elsewhere {
@@ -28,6 +31,7 @@ pub const COLLECT: Elsewhere = Elsewhere {
     alias: None,
     about: "The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal gateway`.
 pub const GATEWAY: Elsewhere = Elsewhere {
@@ -35,6 +39,7 @@ pub const GATEWAY: Elsewhere = Elsewhere {
     alias: None,
     about: "The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal worker`.
 pub const WORKER: Elsewhere = Elsewhere {
@@ -42,6 +47,7 @@ pub const WORKER: Elsewhere = Elsewhere {
     alias: None,
     about: "The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal api`.
 pub const API: Elsewhere = Elsewhere {
@@ -49,6 +55,7 @@ pub const API: Elsewhere = Elsewhere {
     alias: None,
     about: "The collector's role for people and programs: dashboard, API, events and MQTT of all workers' meters, without keys",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal nkey`.
 pub const NKEY: Elsewhere = Elsewhere {
@@ -56,6 +63,7 @@ pub const NKEY: Elsewhere = Elsewhere {
     alias: None,
     about: "Make the key of a user of the NATS servers, and show its public key",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal load`.
 pub const LOAD: Elsewhere = Elsewhere {
@@ -63,6 +71,7 @@ pub const LOAD: Elsewhere = Elsewhere {
     alias: None,
     about: "A collector of its own under load: readings acknowledged a second, latency, processor time, memory; every one compared",
     binary: "wattseal-load",
+    package: TESTBED,
 };
 /// `wattseal meters`.
 pub const METERS: Elsewhere = Elsewhere {
@@ -70,6 +79,7 @@ pub const METERS: Elsewhere = Elsewhere {
     alias: None,
     about: "The meters that a collector has keys of: list, provision, add, rotate, revoke",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal tokens`.
 pub const TOKENS: Elsewhere = Elsewhere {
@@ -77,6 +87,7 @@ pub const TOKENS: Elsewhere = Elsewhere {
     alias: None,
     about: "Who may use a collector's API: list, add, revoke",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal audit`.
 pub const AUDIT: Elsewhere = Elsewhere {
@@ -84,6 +95,7 @@ pub const AUDIT: Elsewhere = Elsewhere {
     alias: None,
     about: "Who reported what: whether each signed message is its meter's, in order, and says what is stored",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal export`.
 pub const EXPORT: Elsewhere = Elsewhere {
@@ -91,6 +103,7 @@ pub const EXPORT: Elsewhere = Elsewhere {
     alias: None,
     about: "A collector's readings as CSV or Parquet",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal backup`.
 pub const BACKUP: Elsewhere = Elsewhere {
@@ -98,6 +111,7 @@ pub const BACKUP: Elsewhere = Elsewhere {
     alias: None,
     about: "A copy of a collector's database and keys, made while its service goes on",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal migrate`.
 pub const MIGRATE: Elsewhere = Elsewhere {
@@ -105,6 +119,7 @@ pub const MIGRATE: Elsewhere = Elsewhere {
     alias: Some("move"),
     about: "Move a collector's database from a file to PostgreSQL, or back, while its meters send",
     binary: COLLECTOR,
+    package: COLLECTOR,
 };
 /// `wattseal demo`.
 pub const DEMO: Elsewhere = Elsewhere {
@@ -112,6 +127,7 @@ pub const DEMO: Elsewhere = Elsewhere {
     alias: None,
     about: "Six meters on their models, each sealing in another way, their radio channel, a collector and its dashboard: live",
     binary: "wattseal-demo",
+    package: TESTBED,
 };
 
 /// All of them, as they are listed.
@@ -164,7 +180,7 @@ pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
         }
         None => return None,
     };
-    let Elsewhere { name, binary, .. } = elsewhere;
+    let Elsewhere { name, binary, package, .. } = elsewhere;
     let beside =
         std::env::current_exe().map_or_else(|_| PathBuf::from(binary), |path| path.with_file_name(binary));
     let mut command = std::process::Command::new(&beside);
@@ -177,7 +193,7 @@ pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
     Some(Failure::new(
         format!(
             "{name} is {binary}'s: {}: {error}; in a clone run ./wattseal {name}, which builds it, or: \
-             cargo build --release --package {binary}",
+             cargo build --release --package {package} --bin {binary}",
             beside.display()
         ),
         false,

@@ -17,7 +17,7 @@ pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
 
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::supply::{Draw, State, Voltages};
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 
 /// Progress of a node.

@@ -11,7 +11,7 @@ use crate::radio::SentPacket;
 use crate::simulation::Recorder;
 use crate::site::SiteEvent;
 use crate::station::BaseEvent;
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 use std::collections::VecDeque;
 use wire::meter::{MessageKind, Packet, Suite};

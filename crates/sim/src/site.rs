@@ -6,7 +6,7 @@ use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::supply::harvest::Harvest;
 use crate::supply::{Mains, Power, Voltages};
 use crate::time::{nanoseconds, seconds};
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 
 /// Event at a site.

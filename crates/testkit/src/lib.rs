@@ -9,5 +9,6 @@ pub mod ports;
 pub mod postgres;
 pub mod programs;
 pub mod random;
+pub mod servers;
 #[cfg(feature = "vectors")]
 pub mod vectors;

@@ -1,10 +1,10 @@
 //! NATS servers with JetStream, Debian's, on loopback ports of their own, with a folder of their
 //! own. They are killed with what holds them, also where a test panics, and with this process.
 
-use servers::folder::ServerFolder;
-use servers::nats;
-pub use servers::nats::cluster_configuration;
-use servers::ports::free_ports;
+use crate::servers::folder::ServerFolder;
+use crate::servers::nats;
+pub use crate::servers::nats::cluster_configuration;
+use crate::servers::ports::free_ports;
 use std::path::Path;
 
 /// One server, or several that are one cluster.

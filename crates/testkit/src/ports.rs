@@ -8,6 +8,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 /// If the system has no free port.
 #[must_use]
 pub fn free_address() -> SocketAddr {
-    let ports = servers::ports::free_ports(1).expect("a free port");
+    let ports = crate::servers::ports::free_ports(1).expect("a free port");
     SocketAddr::from((Ipv4Addr::LOCALHOST, ports[0]))
 }

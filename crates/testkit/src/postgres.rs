@@ -2,9 +2,9 @@
 //! alone, and that goes with this process whatever ends it. The superuser `postgres` needs no
 //! password there.
 
-use servers::folder::ServerFolder;
-use servers::postgres::{Postgres, give, make_home, program};
-use servers::process::children_of;
+use crate::servers::folder::ServerFolder;
+use crate::servers::postgres::{Postgres, give, make_home, program};
+use crate::servers::process::children_of;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -70,7 +70,8 @@ fn a_command_of_another_binary_is_handed_over() {
         let output = run(&[elsewhere.name]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        let builds = format!("cargo build --release --package {}", elsewhere.binary);
+        let (package, binary) = (elsewhere.package, elsewhere.binary);
+        let builds = format!("cargo build --release --package {package} --bin {binary}");
         assert!(said.starts_with("wattseal: ") && said.contains(&builds), "{said}");
     }
     for binary in ["wattseal-collector", "wattseal-load", "wattseal-demo"] {

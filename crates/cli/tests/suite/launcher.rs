@@ -120,9 +120,9 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     let of_cluster = "installs build firmware avr-gcc clang cluster";
     let command = "build wattseal-cli --bin wattseal";
     let collector = "build wattseal-collector --bin wattseal-collector";
-    let demo = "build wattseal-demo --bin wattseal-demo";
-    let load = format!("{collector} --package wattseal-load --bin wattseal-load");
-    let chaos = format!("{collector} --package wattseal-chaos --bin wattseal-chaos");
+    let demo = "build wattseal-testbed --bin wattseal-demo";
+    let load = format!("{collector} --no-default-features --package wattseal-testbed --bin wattseal-load");
+    let chaos = format!("{collector} --package wattseal-testbed --bin wattseal-chaos");
     for (line, installs, builds, runs) in [
         ("bench --all", firmware, command, "run wattseal bench --all"),
         ("measure x", "installs build", command, "run wattseal measure x"),

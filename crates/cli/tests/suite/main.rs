@@ -2,6 +2,7 @@
 
 mod advisories;
 mod any_command_line;
+mod architecture;
 mod book;
 mod calibrate;
 mod call;

@@ -21,7 +21,7 @@ mod text;
 const COUNTS: &str = "crates/cli/tests/suite/tidy-counts.toml";
 const RENEW: &str = "cargo test -p wattseal-cli --test suite -- --ignored renew_the_counts";
 /// Folders of built, fetched or copied files, besides those that begin with a dot.
-const FOREIGN: [&str; 6] = ["target", "build", "node_modules", "dist", "__pycache__", "rustls-webpki"];
+const FOREIGN: [&str; 6] = ["target", "build", "node_modules", "dist", "__pycache__", "vendor"];
 /// Places that a failure lists.
 const LISTED_MAX: usize = 20;
 

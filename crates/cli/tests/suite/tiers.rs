@@ -15,8 +15,10 @@ fn read(path: impl AsRef<Path>) -> String {
 
 /// Returns the workspace's packages, each with its folder.
 pub fn packages() -> BTreeMap<String, String> {
-    let folders = fs::read_dir(home().join("crates")).expect("crates");
-    let folders = folders.map(|entry| format!("crates/{}", entry.expect("an entry").file_name().display()));
+    let folders = ["crates", "vendor"].into_iter().flat_map(|parent| {
+        let entries = fs::read_dir(home().join(parent)).expect("a folder of packages");
+        entries.map(move |entry| format!("{parent}/{}", entry.expect("an entry").file_name().display()))
+    });
     folders
         .map(|folder| {
             let manifest: toml::Table = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
@@ -25,28 +27,62 @@ pub fn packages() -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Returns the packages' manifests, each with the folder.
+pub fn manifests() -> Vec<(String, toml::Table)> {
+    let read = |folder: String| {
+        let manifest = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
+        (folder, manifest)
+    };
+    packages().into_values().map(read).collect()
+}
+
+/// Returns the lines below a path of the project that match an extended regular expression.
+fn lines_of(path: &str, expression: &str) -> String {
+    let mut grep = Command::new("grep");
+    grep.args(["-rnE", expression]).arg(home().join(path));
+    String::from_utf8(grep.output().expect("grep runs").stdout).expect("UTF-8")
+}
+
+fn is_off(target: &toml::Value, key: &str) -> bool {
+    target.get(key).and_then(toml::Value::as_bool) == Some(false)
+}
+
 /// `doctest = false` saves rustdoc's run over a crate; it must hide no example.
 #[test]
 fn crates_with_examples_in_comments_test_them() {
     let mut without = 0;
-    for folder in packages().values() {
-        let manifest: toml::Table = toml::from_str(&read(format!("{folder}/Cargo.toml"))).expect("TOML");
-        if manifest["lib"].get("doctest") != Some(&toml::Value::Boolean(false)) {
-            continue;
+    for (folder, manifest) in manifests() {
+        if is_off(&manifest["lib"], "doctest") {
+            without += 1;
+            let found = lines_of(&format!("{folder}/src"), r"^ *//[/!] *```|^ *#!?\[doc = include");
+            assert!(found.is_empty(), "{folder} has doctest = false, and there are examples:\n{found}");
         }
-        without += 1;
-        let example = Command::new("grep")
-            .args(["-rnE", r"^ *//[/!] *```|^ *#!?\[doc = include"])
-            .arg(home().join(folder).join("src"))
-            .output()
-            .expect("grep runs");
-        let found = String::from_utf8_lossy(&example.stdout);
-        assert!(
-            found.is_empty(),
-            "{folder}/Cargo.toml has doctest = false, and there are examples:\n{found}"
-        );
     }
     assert!(without > 10, "{without} crates");
+}
+
+/// `test = false` saves a compilation and a link; it must hide no test.
+#[test]
+fn crates_with_unit_tests_run_them() {
+    let mut without = Vec::new();
+    for (folder, manifest) in manifests() {
+        if is_off(&manifest["lib"], "test") {
+            without.push(format!("{folder}/src"));
+        }
+        let binaries = manifest.get("bin").and_then(toml::Value::as_array).into_iter().flatten();
+        for binary in binaries.filter(|binary| is_off(binary, "test")) {
+            let name = binary["name"].as_str().expect("a name");
+            let path = binary.get("path").and_then(toml::Value::as_str);
+            let path = path.map_or(format!("src/bin/{name}.rs"), str::to_owned);
+            assert!(home().join(&folder).join(&path).is_file(), "{folder}: there is no {path}");
+            without.push(format!("{folder}/{path}"));
+        }
+    }
+    assert!(without.len() > 10, "{without:?}");
+    for path in without {
+        let found = lines_of(&path, r"^ *#\[(tokio::)?test\b");
+        assert!(found.is_empty(), "{path} has test = false, and there are tests:\n{found}");
+    }
 }
 
 /// Runs a line of a shell in `folder`, and returns its lines.
@@ -72,7 +108,7 @@ fn readers_are_named_for_all_files_of_the_root() {
     let entries = fs::read_dir(home()).expect("the root").map(|entry| entry.expect("an entry").file_name());
     let names = entries.map(|name| name.display().to_string());
     let unnamed: Vec<_> = names
-        .filter(|name| !name.starts_with('.') && !["crates", "target"].contains(&name.as_str()))
+        .filter(|name| !name.starts_with('.') && !["crates", "target", "vendor"].contains(&name.as_str()))
         .filter(|name| !readers.contains_key(name))
         .collect();
     assert!(unnamed.is_empty(), "ci/tiers.toml does not say who reads {unnamed:?}");

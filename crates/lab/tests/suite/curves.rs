@@ -1,6 +1,6 @@
 //! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong
 //! ones, and the prime fields with operands at their edges in every variant. All vectors run on the
-//! host build (`crates/primitives`); each target takes others of them, because a call takes
+//! host build (`crates/device`); each target takes others of them, because a call takes
 //! millions of cycles.
 
 use firmware::Firmware;

@@ -1,6 +1,6 @@
 //! A spread of the published vectors on every emulated target and variant: what a compiler or a
 //! kernel made of the primitives must be right, not just their C source. All of the vectors run on
-//! the host build (`crates/primitives`).
+//! the host build (`crates/device`).
 
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;

@@ -7,7 +7,7 @@ use crate::load::LoadProfile;
 use crate::radio::SentPacket;
 use crate::station::collector::BEGINS_MS;
 use crate::time::{SECOND_NS, seconds};
-use ::meter::Status;
+use device::meter::Status;
 use std::collections::{BTreeMap, HashSet};
 use wire::meter::{Identity, Measurement, MeterRecord, Report, Suite};
 

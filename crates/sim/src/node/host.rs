@@ -4,9 +4,9 @@
 use super::{Advance, Node, Written};
 use crate::radio::{AirByte, Arrival, Emission, Framing, ReceiveMode};
 use crate::supply::Voltages;
-use ::meter::eeprom::{Eeprom, Torn};
-use ::meter::flash::Flash;
-use ::meter::{Call, Cause, Load, Meter, Packet, Reply, Status};
+use device::meter::eeprom::{Eeprom, Torn};
+use device::meter::flash::Flash;
+use device::meter::{Call, Cause, Load, Meter, Packet, Reply, Status};
 use lab::LabError;
 use std::collections::VecDeque;
 use wire::meter::{Provision, Setup};

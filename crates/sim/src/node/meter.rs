@@ -4,7 +4,7 @@ use super::emulated::{BoardFirmware, EmulatedBoard};
 use super::{Advance, Call, CallObserver, CounterSnapshot, Node, Written};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::supply::Voltages;
-use ::meter::Status;
+use device::meter::Status;
 use lab::LabError;
 use lab::board::{ChipModel, Quantity};
 use lab::workspace::Workspace;

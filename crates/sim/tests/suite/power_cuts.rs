@@ -6,7 +6,7 @@
 //! Twenty thousand cuts: `cargo test --release -p wattseal-sim --test suite power_cuts:: --
 //! --ignored --nocapture`, with WATTSEAL_SEED=n for others than seed 1.
 
-#[path = "../../../meter/tests/invariants/mod.rs"]
+#[path = "../../../device/tests/invariants/mod.rs"]
 mod invariants;
 
 use invariants::memory::{self, BYTES};

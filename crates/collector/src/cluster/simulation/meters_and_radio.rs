@@ -5,8 +5,8 @@ use super::jetstream::Request;
 use super::world::{Context, Event, Us};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
-use meter::eeprom::{Eeprom, Torn};
-use meter::{Call, Cause, Load, Meter, Packet, Reply};
+use device::meter::eeprom::{Eeprom, Torn};
+use device::meter::{Call, Cause, Load, Meter, Packet, Reply};
 use std::collections::BTreeMap;
 use wire::meter::{Command, MeterId, Provision, QueuedCommand, Suite};
 

@@ -4,7 +4,7 @@
 use super::events::Listener;
 use super::stand::{Stand, no_limits, refused, told};
 use collector::network::NetworkId;
-use meter::flash::Flash;
+use device::meter::flash::Flash;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use reqwest::{Method, RequestBuilder};

@@ -6,7 +6,7 @@ use super::shared::{Stand, held};
 use super::{WITHIN, until};
 use collector::gateway::udp::parse;
 use collector::gateway::{GatewayId, Route};
-use meter::flash::Flash;
+use device::meter::flash::Flash;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use wire::meter::{

@@ -3,9 +3,9 @@
 use super::station::Gateway;
 use collector::meters::MetersHandle;
 use collector::registry::Registry;
-use meter::eeprom::{Eeprom, Torn};
-use meter::flash::Flash;
-use meter::{Call, Cause, Meter, Reply};
+use device::meter::eeprom::{Eeprom, Torn};
+use device::meter::flash::Flash;
+use device::meter::{Call, Cause, Meter, Reply};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ impl Firmware {
                     self.to_meter.extend(wrong.unwrap_or_default());
                     self.to_meter.push_back(packet);
                 }
-                match self.to_meter.pop_front().map(|packet| meter::Packet::new(&packet)) {
+                match self.to_meter.pop_front().map(|packet| device::meter::Packet::new(&packet)) {
                     Some(packet) => {
                         self.reply = packet.map_or(Reply::Done, Reply::Heard);
                         self.now_ns += began.elapsed().as_nanos() as u64;

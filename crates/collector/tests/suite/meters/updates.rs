@@ -1,5 +1,5 @@
 //! Images of meters' firmware that the service brings to meters: the firmware itself, whose images
-//! are no programs (`meter::flash`): whichever runs, it is the same meter. Where the database is a
+//! are no programs (`device::meter::flash`): whichever runs, it is the same meter. Where the database is a
 //! file, and where it is a server's.
 
 use super::firmware::{Firmware, LONG};
@@ -12,7 +12,7 @@ use collector::network::NetworkId;
 use collector::registry::Registry;
 use collector::service::{Config, Running};
 use collector::store::{ImageAdded, NewImage, UpdateRecord, Write, Written};
-use meter::flash::Flash;
+use device::meter::flash::Flash;
 use std::time::{Duration, Instant};
 use testkit::random::{Random, seed};
 use tokio::sync::broadcast::Receiver;

@@ -18,7 +18,7 @@ use collector::store::{
     CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
     NewToken, NewUpdate, Role, Store, UpdateProgress, Write,
 };
-use meter::flash::Flash;
+use device::meter::flash::Flash;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{
     IMAGES_MAX, ImageAdded, MeterFilter, NewImage, NewUpdate, UpdateProgress, UpdateRecord, Write, Written,
 };
-use meter::flash::Flash;
+use device::meter::flash::Flash;
 use wire::meter::{Image, ImageRefusal};
 
 on_each_engine!(

@@ -3,7 +3,7 @@
 use super::CollectorCounts;
 use crate::chance::{Chance, Purpose};
 use crate::time::SECOND_NS;
-use ::meter::flash::Flash;
+use device::meter::flash::Flash;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use wire::meter::{Collector, Image, ImageRefusal, MeterId, UpdateEnd};

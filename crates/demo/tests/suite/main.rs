@@ -1,4 +1,0 @@
-//! The integration tests: one program, so that it is linked once.
-
-mod costs;
-mod demo;
