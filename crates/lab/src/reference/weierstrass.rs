@@ -88,31 +88,6 @@ pub(super) struct Point {
     y: BigUint,
 }
 
-fn number(digits: &[u8]) -> BigUint {
-    BigUint::parse_bytes(digits, 16).unwrap_or_default()
-}
-
-fn prime() -> BigUint {
-    number(b"ffffffffffffffffffffffffffffffff7fffffff")
-}
-
-fn b() -> BigUint {
-    number(b"1c97befc54bd7a8b65acf89f81d4d4adc565fa45")
-}
-
-/// The order of the base point.
-pub(super) fn order() -> BigUint {
-    number(b"100000000000000000001f4c8f927aed3ca752257")
-}
-
-/// The base point.
-pub(super) fn base() -> Point {
-    Point {
-        x: number(b"4a96b5688ef573284664698968c38bb913cbfc82"),
-        y: number(b"23a628553168947d59dcc912042351377ac5fb32"),
-    }
-}
-
 impl Point {
     /// Its coordinates, x and y.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
