@@ -1,8 +1,8 @@
 /* The secret that two keys of curve P-192 share (FIPS 186-4 section D.1.2.1).
  *
  * For comparison with published figures; new designs take P-256 or X25519. Byte strings are
- * big-endian, of any alignment: a private key is a number from 1 to n - 1 in 24 bytes, a public key x
- * and y of a point, 24 bytes each. What is secret is wiped from the frames. Constant time means
+ * big-endian, of any alignment: a private key is a number from 1 to n - 1 in 24 bytes, a public key
+ * x and y of a point, 24 bytes each. What is secret is wiped from the frames. Constant time means
  * that neither branches, addresses nor times depend on private keys.
  *
  * Stack: a work area of 552 bytes beside the frames. */

@@ -1,8 +1,8 @@
 /* The secret that two keys of curve P-224 share (SP 800-186 section 3.2.1.2).
  *
  * For comparison with published figures; new designs take P-256 or X25519. Byte strings are
- * big-endian, of any alignment: a private key is a number from 1 to n - 1 in 28 bytes, a public key x
- * and y of a point, 28 bytes each. What is secret is wiped from the frames. Constant time means
+ * big-endian, of any alignment: a private key is a number from 1 to n - 1 in 28 bytes, a public key
+ * x and y of a point, 28 bytes each. What is secret is wiped from the frames. Constant time means
  * that neither branches, addresses nor times depend on private keys.
  *
  * Stack: a work area of 644 bytes beside the frames. */

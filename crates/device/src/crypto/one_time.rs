@@ -105,8 +105,8 @@ macro_rules! winternitz {
             public_key
         }
 
-        /// `ws_winternitz_sign_begin`, and `ws_winternitz_sign_next` until it says that there are no more;
-        /// the piece that it then gives is zero, and nothing is left of the seed.
+        /// `ws_winternitz_sign_begin`, and `ws_winternitz_sign_next` until it says that there are
+        /// no more; the piece that it then gives is zero, and nothing is left of the seed.
         ///
         /// # Panics
         /// When one of these is not so.

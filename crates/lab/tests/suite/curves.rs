@@ -102,8 +102,8 @@ fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
     }
 }
 
-/// A published agreement; and refused ones, with a point beside the curve and with private keys of 0
-/// and of the order. A private key of the order less 1 gives the peer's own x.
+/// A published agreement; and refused ones, with a point beside the curve and with private keys of
+/// 0 and of the order. A private key of the order less 1 gives the peer's own x.
 fn agreements(curve: Curve, private: &[u8], peer: &[u8], shared: &[u8]) -> Vec<Case> {
     let mut beside = peer.to_vec();
     beside[peer.len() - 1] ^= 1;

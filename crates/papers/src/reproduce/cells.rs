@@ -6,7 +6,7 @@ use super::quantile::quantile;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
 use crate::paper::{Column, FigureKind, Line, Over, Paper, Part, Table, What, Within};
-use energy::instrument::{Oscilloscope, Reading, Waveform};
+use energy::instrument::{Reading, Waveform};
 use energy::radio::Transmission;
 use energy::sizing;
 use lab::accuracy::Bound;
@@ -253,12 +253,7 @@ impl<'a> Figures<'a> {
             Some(What::Deviation) => deviation_s(),
             Some(What::Error) => error_s(),
             Some(What::Power) => Some(self.power_w()),
-            Some(What::ScopePower) => self.read_w(|scope, current_a| scope.read_a(current_a)),
-            Some(What::ScopeDeviation) => self.read_w(|scope, _| scope.deviation_a()),
-            Some(What::ScopeError) => {
-                let deviation_w = self.read_w(|scope, _| scope.deviation_a());
-                deviation_w.map(|deviation_w| deviation_w / f64::from(self.paper.runs).sqrt())
-            }
+            Some(what @ (What::ScopePower | What::ScopeDeviation | What::ScopeError)) => self.read_w(what),
             Some(What::Energy) => self.energy_j(),
             Some(What::EnergyDeviation) => deviation_s().map(|deviation| deviation * self.power_w()),
             Some(What::EnergyError) => error_s().map(|error| error * self.power_w()),
@@ -393,9 +388,15 @@ impl<'a> Figures<'a> {
         self.column.times_v.unwrap_or(self.subject.point.supply_v)
     }
 
-    /// A current of the paper's oscilloscope for that of the runs, as power.
-    fn read_w(&self, current_a: impl Fn(&Oscilloscope, f64) -> f64) -> Option<f64> {
-        self.paper.oscilloscope.as_ref().map(|scope| current_a(scope, self.current_a()) * self.times_v())
+    /// A figure of the paper's oscilloscope for the runs' current, as power.
+    fn read_w(&self, what: What) -> Option<f64> {
+        let scope = self.paper.oscilloscope.as_ref()?;
+        let current_a = match what {
+            What::ScopeDeviation => scope.deviation_a(),
+            What::ScopeError => scope.deviation_a() / f64::from(self.paper.runs).sqrt(),
+            _ => scope.read_a(self.current_a()),
+        };
+        Some(current_a * self.times_v())
     }
 
     fn energy_j(&self) -> Option<f64> {
