@@ -135,7 +135,7 @@ pub struct Board {
     pub outlives_program: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
-    /// What a program is called with, where it asks by semihosting.
+    /// The program's name and arguments, for one that asks by semihosting.
     pub command_line: String,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
     pub signals_from_ns: u64,

@@ -1,7 +1,7 @@
 /* The app's functions over a USART of an STM32 whose bytes leave by one register.
  *
- * Before it is included: ws_verify_start, with start_counter; USART_STATUS with TXE and TC in bits 7
- * and 6; USART_DATA. */
+ * Before it is included: ws_verify_start, with start_counter; USART_STATUS with TXE and TC in bits
+ * 7 and 6; USART_DATA. */
 #ifndef WS_VERIFY_USART_H
 #define WS_VERIFY_USART_H
 
