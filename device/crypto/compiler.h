@@ -15,8 +15,8 @@
  * WS_SMALL       1 where code and stack are to be as small as can be, at the cost of time; the Makefile says so, for AVR's variant
  *                small. ECIES takes the AES with tables that GCM has (aes.h); P-256 has a comb of one table, and fewer multiples
  *                of a point, made one by one (curve.inc); GCM has one frame for all keys.
- * WS_COMB_TABLES 4 where the combs of P-256 and Ed25519 have four tables, which is flash for time: in Cortex-M's variant fast.
- *                The Makefile says so.
+ * WS_COMB_TABLES 4 where the combs of P-256 and Ed25519 have four tables, which is flash for time:
+ *                in Cortex-M's variant fast. The Makefile says so.
  * WS_SPILLS      1 where what has no kernel in assembly may leave words of secrets in the frames of C, which are then erased
  *                (stack_wipe.h): in the variants portable and O0, and on a processor without kernels; of sdcc's variants, O0
  *                alone. The Makefile says so.

@@ -41,7 +41,8 @@ void ws_ed25519_add(ws_ed25519_sum *sum, const element q[3], const element *twic
     element *const a = &sum->a;
     element *const b = &sum->b;
 
-    /* A and B of section 5.1.4 in a and b, C and D in t and z. -Q has y - x and y + x the other way around, and -C. */
+    /* A and B of section 5.1.4 in a and b, C and D in t and z. -Q has y - x and y + x the other way
+     * around, and -C. */
     ws_x25519_subtract(a, &r->y, &r->x);
     ws_x25519_add(b, &r->y, &r->x);
     choose(&r->x, &q[WS_ED25519_DIFFERENCE], &q[WS_ED25519_SUM], negative);

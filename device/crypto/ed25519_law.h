@@ -1,7 +1,9 @@
-/* The law of addition on the curve -x^2 + y^2 = 1 + d x^2 y^2 modulo 2^255 - 19 (RFC 8032 section 5.1).
+/* The law of addition on the curve -x^2 + y^2 = 1 + d x^2 y^2 modulo 2^255 - 19 (RFC 8032 section
+ * 5.1).
  *
- * A point is x / z, y / z of its coordinates, with x y / z in t (extended coordinates). The law of section 5.1.4 is right for
- * every two points, the same, opposite or neutral, as d is no square (section 5.1: complete). */
+ * A point is x / z, y / z of its coordinates, with x y / z in t (extended coordinates). The law of
+ * section 5.1.4 is right for every two points, the same, opposite or neutral, as d is no square
+ * (section 5.1: complete). */
 #ifndef WS_ED25519_LAW_H
 #define WS_ED25519_LAW_H
 
@@ -22,7 +24,8 @@ typedef struct {
 #define WS_ED25519_PRODUCT 2
 #define WS_ED25519_TWICE 3
 
-/* A sum of points: r, so far, what the comb adds next, without its z of 1, and what is destroyed by every step. */
+/* A sum of points: r, so far, what the comb adds next, without its z of 1, and what is destroyed by
+ * every step. */
 typedef struct {
     ws_ed25519_point r;
     ws_x25519_element next[3];
@@ -30,13 +33,14 @@ typedef struct {
     ws_x25519_element b;
 } ws_ed25519_sum;
 
-/* sum->r = 2 sum->r; its t only where with_t is 1, which is public: nothing but an addition reads it. Constant time. A kernel
- * replaces ed25519_law.c, which is both functions. */
+/* sum->r = 2 sum->r; its t only where with_t is 1, which is public: nothing but an addition reads
+ * it. Constant time. A kernel replaces ed25519_law.c, which is both functions. */
 void ws_ed25519_double(ws_ed25519_sum *sum, uint8_t with_t);
 
 /* sum->r = sum->r + Q, or - Q where negative is 1.
  *
- * in: q: y - x, y + x and 2 d t of Q; twice: its 2 z, or 0 where z is 1, which is public. Constant time. */
+ * in: q: y - x, y + x and 2 d t of Q; twice: its 2 z, or 0 where z is 1, which is public. Constant
+ *      time. */
 void ws_ed25519_add(ws_ed25519_sum *sum, const ws_x25519_element q[3], const ws_x25519_element *twice, uint8_t negative);
 
 #endif

@@ -18,14 +18,14 @@ typedef struct {
     ws_p256_element t[3];
 } ws_p256_sum;
 
-/* sum->r = 2 sum->r. out: t[0], t[1]: destroyed. Right for every point. Constant time. A kernel replaces
- * p256_law.c, which is both functions. */
+/* sum->r = 2 sum->r. out: t[0], t[1]: destroyed. Right for every point. Constant time. A kernel
+ * replaces p256_law.c, which is both functions. */
 void ws_p256_point_double(ws_p256_sum *sum);
 
 /* sum->r = sum->r + (t[1], t[2]), which is not infinity. out: t: destroyed. Constant time.
  *
- * Right unless sum->r is infinity or is the summand. Then z becomes 0, and where both were the same point t[0] = 0, too; if
- * they were opposite points, z = 0 is right and t[0] is not 0. */
+ * Right unless sum->r is infinity or is the summand. Then z becomes 0, and where both were the same
+ * point t[0] = 0, too; if they were opposite points, z = 0 is right and t[0] is not 0. */
 void ws_p256_point_add(ws_p256_sum *sum);
 
 #endif

@@ -30,7 +30,8 @@ void ws_x25519_ladder_climb(ws_x25519_ladder *l, const uint8_t scalar[32])
     uint8_t swap = 0;
     uint8_t i = 255;
 
-    /* Bit 255 is 0, and a step before the first one of the scalar leaves the neutral point what it is. */
+    /* Bit 255 is 0, and a step before the first one of the scalar leaves the neutral point what it
+     * is. */
     do {
         const uint8_t next = (uint8_t)(scalar[i >> 3] >> (i & 7)) & 1;
 

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* r = a^(2^times). in: times: not 0, public. Constant time. A kernel replaces x25519_squares.c, which is this function. */
+/* r = a^(2^times). in: times: not 0, public. Constant time. A kernel replaces x25519_squares.c,
+ * which is this function. */
 void ws_x25519_square_often(ws_x25519_element *r, const ws_x25519_element *a, uint8_t times);
 
 #endif

@@ -1,22 +1,25 @@
-@ AES-128 in counter mode without tables for ARMv7-M (Cortex-M3, M4 and M7): aes_sliced.h's ws_aes128_ctr_sliced.
+@ AES-128 in counter mode without tables for ARMv7-M (Cortex-M3, M4 and M7): aes_sliced.h's
+@ ws_aes128_ctr_sliced.
 @
-@ Constant time: no branch, no address and no instruction's duration depends on the key or on the message; branches depend on the
-@ length.
+@ Constant time: no branch, no address and no instruction's duration depends on the key or on the
+@ message; branches depend on the length.
 @
-@ The idea. Two blocks at once stand as eight words, word b with bit b of all their bytes: bits 8 row + 2 column + block.
-@ A row is a byte, so that rows turn by rotations, which the second operand of an EOR has for nothing. ShiftRows is left
-@ out, as A. Adomnicai and T. Peyrin do ("Fixslicing AES-like ciphers", TCHES 2021/1): after n rounds row r stands n r columns
-@ further, round keys are made to stand so, too, and MixColumns, which adds up rows, brings the columns of each
-@ together; there are four kinds, for n modulo 4. After ten rounds two rows are two columns further.
+@ The idea. Two blocks at once stand as eight words, word b with bit b of all their bytes: bits 8
+@ row + 2 column + block. A row is a byte, so that rows turn by rotations, which the second operand
+@ of an EOR has for nothing. ShiftRows is left out, as A. Adomnicai and T. Peyrin do ("Fixslicing
+@ AES-like ciphers", TCHES 2021/1): after n rounds row r stands n r columns further, round keys are
+@ made to stand so, too, and MixColumns, which adds up rows, brings the columns of each together;
+@ there are four kinds, for n modulo 4. After ten rounds two rows are two columns further.
 @
-@ SubBytes is the circuit of J. Boyar and R. Peralta ("A small depth-16 circuit for the AES S-box", SEC 2012) without the
-@ constant 0x63, which is in the round keys.
+@ SubBytes is the circuit of J. Boyar and R. Peralta ("A small depth-16 circuit for the AES S-box",
+@ SEC 2012) without the constant 0x63, which is in the round keys.
 
 	.syntax unified
 	.thumb
 
-	@ Of what lies on the stack: words of SubBytes and where it returns to; the address of the next round key; a round constant;
-	@ the counter, its highest word first; the arguments; the key stream, before that the present round key; the round keys.
+	@ Of what lies on the stack: words of SubBytes and where it returns to; the address of the next
+	@ round key; a round constant; the counter, its highest word first; the arguments; the key stream,
+	@ before that the present round key; the round keys.
 	.set	SPILL, 0
 	.set	RETURN, SPILL + 4 * 14
 	.set	NEXT_KEY, RETURN + 4
@@ -42,8 +45,8 @@
 
 	.section .text.ws_aes128_ctr_sliced, "ax", %progbits
 
-@ Words of two blocks in turn, column by column, in r4 to r11, become the eight words of bits, or these the others. Clobbers r0.
-@ 52 cycles.
+@ Words of two blocks in turn, column by column, in r4 to r11, become the eight words of bits, or
+@ these the others. Clobbers r0. 52 cycles.
 	.balign	4
 	.type	transpose, %function
 	.thumb_func
@@ -64,7 +67,8 @@ transpose:
 	.size	transpose, . - transpose
 
 @ SubBytes of r4 to r11, lowest bit first. Clobbers r0-r3, r12, lr. 161 cycles.
-@ Order and registers were found by crates/testkit/kernels/arrange.py, which has how, from aes_substitution.txt.
+@ Order and registers were found by crates/testkit/kernels/arrange.py, which has how, from
+@ aes_substitution.txt.
 	.balign	4
 	.type	substitute, %function
 	.thumb_func
@@ -218,7 +222,8 @@ substitute:
 
 @ ------------------------------------------------------------------ rows
 
-@ For each word of r4 to r11: changes the halves of the bytes of `mask`, which are rows. Clobbers r0. 32 cycles.
+@ For each word of r4 to r11: changes the halves of the bytes of `mask`, which are rows. Clobbers
+@ r0. 32 cycles.
 .macro	change_halves mask
 	.irp	word, r4, r5, r6, r7, r8, r9, r10, r11
 	eor.w	r0, \word, \word, lsr #4
@@ -228,7 +233,8 @@ substitute:
 	.endr
 .endm
 
-@ For each word of r4 to r11: rows 1 and 3 turn by two bits, `up` up or down. Clobbers r0, r1. 40 cycles.
+@ For each word of r4 to r11: rows 1 and 3 turn by two bits, `up` up or down. Clobbers r0, r1. 40
+@ cycles.
 .macro	turn_odd_rows up
 	.irp	word, r4, r5, r6, r7, r8, r9, r10, r11
 	.if	\up
@@ -251,9 +257,10 @@ substitute:
 
 @ ------------------------------------------------------------------ rounds
 
-@ A word of MixColumns after n rounds, when the word above it is in `above` but for this word's part. With a of a row, c of the
-@ row below it: the sum of both, which twice is the word above's, and c, and the sum two rows further down. The row below
-@ stands n columns further, 2 n bits. Clobbers r1, r2; r0 becomes the sum. 3, 9, 6 or 9 cycles, one more where there is `above`.
+@ A word of MixColumns after n rounds, when the word above it is in `above` but for this word's
+@ part. With a of a row, c of the row below it: the sum of both, which twice is the word above's,
+@ and c, and the sum two rows further down. The row below stands n columns further, 2 n bits.
+@ Clobbers r1, r2; r0 becomes the sum. 3, 9, 6 or 9 cycles, one more where there is `above`.
 .macro	mix_word n, a, above
 	.if	\n == 0
 	eor.w	r0, \a, \a, ror #8
@@ -287,7 +294,8 @@ substitute:
 	.endif
 .endm
 
-@ MixColumns after n rounds on r4 to r11. Twice a polynomial is modulo x^8 + x^4 + x^3 + x + 1. Clobbers r0-r3.
+@ MixColumns after n rounds on r4 to r11. Twice a polynomial is modulo x^8 + x^4 + x^3 + x + 1.
+@ Clobbers r0-r3.
 .macro	mix_columns n
 	mix_word	\n, r11
 	mov.w	r3, r0
@@ -304,7 +312,8 @@ substitute:
 	eor.w	r8, r8, r3
 .endm
 
-@ Adds the next round key to r4 to r11. Out: r12 the address of the one after. Clobbers r0-r3. 21 cycles.
+@ Adds the next round key to r4 to r11. Out: r12 the address of the one after. Clobbers r0-r3. 21
+@ cycles.
 .macro	add_key
 	ldr.w	r12, [sp, #NEXT_KEY]
 	ldmia.w	r12!, {r0-r3}
@@ -328,8 +337,9 @@ substitute:
 
 @ ------------------------------------------------------------------ round keys
 
-@ A word of the next round key, in `word`, from that of SubBytes there, and from that of the present key. The last column of
-@ SubBytes, a row up, and the constant in r12 are added to the first column, and columns to those behind them. Clobbers r0, r1.
+@ A word of the next round key, in `word`, from that of SubBytes there, and from that of the present
+@ key. The last column of SubBytes, a row up, and the constant in r12 are added to the first column,
+@ and columns to those behind them. Clobbers r0, r1.
 .macro	expand_word word, bit, complemented
 	ldr.w	r0, [sp, #STREAM + 4 * \bit]
 	and.w	\word, \word, #0xc0c0c0c0
@@ -350,7 +360,8 @@ substitute:
 
 @ void ws_aes128_ctr_sliced(const uint8_t key[16], const uint8_t iv[16], const uint8_t *in,
 @                           uint8_t *out, size_t len)
-@ In: r0 key, r1 iv, r2 in, r3 out, any alignment, on the stack len. Out: none; out is written. Clobbers r0-r3, r12, flags.
+@ In: r0 key, r1 iv, r2 in, r3 out, any alignment, on the stack len. Out: none; out is written.
+@ Clobbers r0-r3, r12, flags.
 @ Stack: 516 bytes, of which all but the caller's registers are wiped.
 @ Cycles on Cortex-M4 without wait states, call included: 3965, and 2787 for each two blocks.
 	.balign	4

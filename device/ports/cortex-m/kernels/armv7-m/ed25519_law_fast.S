@@ -2,8 +2,8 @@
 @
 @ Constant time: branches depend on with_t and on whether there is a `twice` alone.
 @
-@ The functions that are called here save no register and leave the address of their result in r0. Cycles are those without
-@ wait states, call included.
+@ The functions that are called here save no register and leave the address of their result in r0.
+@ Cycles are those without wait states, call included.
 
 	.syntax unified
 	.thumb
@@ -54,7 +54,8 @@ sum_twice:
 	bx	lr
 	.size	sum_twice, . - sum_twice
 
-@ The numbers at r1 and r1 + 32 go to r0 and r2, changed for each other where the flags GE are set. 55 cycles.
+@ The numbers at r1 and r1 + 32 go to r0 and r2, changed for each other where the flags GE are set.
+@ 55 cycles.
 	.balign	4
 	.type	exchange, %function
 	.thumb_func
@@ -129,10 +130,11 @@ ws_ed25519_double:
 
 @ void ws_ed25519_add(ws_ed25519_sum *sum, const ws_x25519_element q[3],
 @                     const ws_x25519_element *twice, uint8_t negative)
-@ In: r0 sum, r1 q, r2 twice or 0, all aligned to 4, r3 negative. Out: none; sum is written. Clobbers r0-r3, r12, flags.
+@ In: r0 sum, r1 q, r2 twice or 0, all aligned to 4, r3 negative. Out: none; sum is written.
+@ Clobbers r0-r3, r12, flags.
 @ Stack: 96 bytes. 1834 cycles, without twice 1718. ed25519_law.c's steps.
-@ Where Q is taken off, what changes places does it by SEL and the flags GE, which UADD8 sets and nothing else here
-@ changes.
+@ Where Q is taken off, what changes places does it by SEL and the flags GE, which UADD8 sets and
+@ nothing else here changes.
 	.section .text.ws_ed25519_add, "ax", %progbits
 	.balign	4
 	.global	ws_ed25519_add

@@ -1,13 +1,16 @@
-@ Products and squares in the field of P-256 for Cortex-M4 and M7. p256_field_fast.S, with the rest of
-@ p256_field.h, includes this file; p256_law_fast.S calls what is `_inner` here.
+@ Products and squares in the field of P-256 for Cortex-M4 and M7. p256_field_fast.S, with the rest
+@ of p256_field.h, includes this file; p256_law_fast.S calls what is `_inner` here.
 @
-@ Constant time: UMULL and UMAAL take a cycle whatever they multiply on Cortex-M4 (ARM DDI 0439, table 3-1), and a
-@ time that is always the same on M7 (LLVM's scheduling model, ARMScheduleM7.td).
+@ Constant time: UMULL and UMAAL take a cycle whatever they multiply on Cortex-M4 (ARM DDI 0439,
+@ table 3-1), and a time that is always the same on M7 (LLVM's scheduling model, ARMScheduleM7.td).
 @
 @ p = 2^256 - 2^224 + 2^192 + 2^96 - 1. Montgomery's reduction adds multiples of p until
 @ the low 256 bits are 0. Since p is -1 modulo 2^96, m(k), the multiple that clears column k (the
 @ word of weight 2^(32 k)), is that word itself. What m(k) p adds elsewhere is m(k) in
 @ the columns k + 3 and k + 6 and, as one product, m(k) (2^32 - 1) in the columns k + 7 and k + 8.
+@
+@ With WS_SMALL_CACHE the square is the product: on the STM32L4R5, whose instruction cache of 1 kB
+@ holds not both, and whose flash has five wait states.
 @
 @ A store directly after a load takes no cycle, and a load directly after a store takes one more:
 @ words are loaded first, and what they take the place of is stored then.
@@ -68,6 +71,15 @@
 @ chains by the flags, which UMAAL lets be. The second takes p off, too.
 	.section .text.ws_p256_multiply_inner, "ax", %progbits
 	.balign	4
+#ifdef WS_SMALL_CACHE
+	.global	ws_p256_square_inner
+	.hidden	ws_p256_square_inner
+	.type	ws_p256_square_inner, %function
+	.thumb_func
+ws_p256_square_inner:
+	mov.w	r2, r1
+	.size	ws_p256_square_inner, . - ws_p256_square_inner
+#endif
 	.global	ws_p256_multiply_inner
 	.hidden	ws_p256_multiply_inner
 	.type	ws_p256_multiply_inner, %function
@@ -211,6 +223,8 @@ ws_p256_multiply_inner:
 	bx	lr
 	.size	ws_p256_multiply_inner, . - ws_p256_multiply_inner
 
+#ifndef WS_SMALL_CACHE
+
 @ ------------------------------------------------------------------ square
 
 	.set	SQUARE_FRAME, 32
@@ -218,11 +232,12 @@ ws_p256_multiply_inner:
 	.set	SQUARE_RETURN, SQUARE_FRAME + 4
 
 @ The square: r0 r, r1 a as above. Out: r0 r. Clobbers all. Stack: 40 bytes. 171 cycles.
-@ The 28 products of two different words, once each, in rows. Their columns, doubled, come to the squares of the words
-@ by UMAAL with 2, which takes the carry along, in r0: one chain through all columns, as they are done.
-@ The flags are the chain of what the reduction adds: m(k) to the columns k + 3 and, from column 11 on, k + 6. The products by
-@ 2^32 - 1 are a chain of UMAAL, which carries in r4 and begins with m(1), for column 7. m(0) and m(3) begin the square
-@ in column 6, m(1) that in column 4. The last chain adds m(2) to m(4) from column 8 on, and takes p off.
+@ The 28 products of two different words, once each, in rows. Their columns, doubled, come to the
+@ squares of the words by UMAAL with 2, which takes the carry along, in r0: one chain through all
+@ columns, as they are done. The flags are the chain of what the reduction adds: m(k) to the columns
+@ k + 3 and, from column 11 on, k + 6. The products by 2^32 - 1 are a chain of UMAAL, which carries
+@ in r4 and begins with m(1), for column 7. m(0) and m(3) begin the square in column 6, m(1) that in
+@ column 4. The last chain adds m(2) to m(4) from column 8 on, and takes p off.
 	.section .text.ws_p256_square_inner, "ax", %progbits
 	.balign	4
 	.global	ws_p256_square_inner
@@ -379,3 +394,4 @@ ws_p256_square_inner:
 	add.w	sp, sp, #SQUARE_FRAME + 8
 	bx	lr
 	.size	ws_p256_square_inner, . - ws_p256_square_inner
+#endif

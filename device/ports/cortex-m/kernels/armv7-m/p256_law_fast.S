@@ -2,8 +2,8 @@
 @
 @ Constant time: no branch, no address and no instruction's duration depends on a coordinate.
 @
-@ The functions save the caller's registers once, and then call functions that save none and leave the
-@ address of their result in r0. Cycles are those without wait states, call included.
+@ The functions save the caller's registers once, and then call functions that save none and leave
+@ the address of their result in r0. Cycles are those without wait states, call included.
 
 	.syntax unified
 	.thumb
@@ -41,8 +41,8 @@
 	\then\().w	r10, r10, r2
 .endm
 
-@ Takes p off r3 to r10 and `carry`, -1 where there is none beyond r10 and else 0, and adds it again where that is negative.
-@ 18 cycles.
+@ Takes p off r3 to r10 and `carry`, -1 where there is none beyond r10 and else 0, and adds it again
+@ where that is negative. 18 cycles.
 .macro	reduce_once carry
 	adds.w	r3, r3, #1
 	adcs.w	r4, r4, #0
@@ -53,7 +53,8 @@
 	plus_p	adds, \carry, r3, r4, r5, r6, r7, r8, r9, r10
 .endm
 
-@ Below, r0 is the address of the result, r1 and r2 those of the operands; all but r0, sp and lr is clobbered.
+@ Below, r0 is the address of the result, r1 and r2 those of the operands; all but r0, sp and lr is
+@ clobbered.
 	.section .text.ws_p256_law, "ax", %progbits
 	.balign	4
 
@@ -82,7 +83,8 @@ difference:
 	bx	lr
 	.size	difference, . - difference
 
-@ r = a - 2 b. 72 cycles. What 2 b and the difference have beyond r10 is in r1: 0, -1 or -2, and as often p is added.
+@ r = a - 2 b. 72 cycles. What 2 b and the difference have beyond r10 is in r1: 0, -1 or -2, and as
+@ often p is added.
 	.balign	4
 	.type	difference_twice, %function
 	.thumb_func
@@ -180,7 +182,8 @@ three_halves:
 
 @ void ws_p256_point_double(ws_p256_sum *sum)
 @ In: r0 sum, aligned to 4. Out: none; sum is written. Clobbers r0-r3, r12, flags.
-@ Stack: 96 bytes. 1922 cycles. p256_law.c's steps; what is twice or three times a number is made at once.
+@ Stack: 96 bytes. 1922 cycles. p256_law.c's steps; what is twice or three times a number is made at
+@ once.
 	begin	ws_p256_point_double
 	square	T0, Z
 	apply	difference, T1, X, T0

@@ -6,8 +6,9 @@
 	.syntax unified
 	.thumb
 
-	@ Of what lies on the stack: the arguments, of which `words` gives way to the offset of words in an entry, `entries` to a bit, the
-	@ index below bit 31, and the index to the number of entries; and where the words of an entry behind the last one would be.
+	@ Of what lies on the stack: the arguments, of which `words` gives way to the offset of words in an
+	@ entry, `entries` to a bit, the index below bit 31, and the index to the number of entries; and
+	@ where the words of an entry behind the last one would be.
 	.set	RESULT, 0
 	.set	TABLE, 4
 	.set	OFFSET, 8
@@ -15,8 +16,8 @@
 	.set	END, 48
 	.set	COUNT, 56
 
-@ In: r3 the offset of words in an entry, r12 bytes of an entry. Out: r0 those of the first entry, r1 the bit, r2 how many
-@ entries there are; the registers `sums` 0. Clobbers lr.
+@ In: r3 the offset of words in an entry, r12 bytes of an entry. Out: r0 those of the first entry,
+@ r1 the bit, r2 how many entries there are; the registers `sums` 0. Clobbers lr.
 .macro	begin_entries sums:vararg
 	ldr.w	r0, [sp, #TABLE]
 	ldr.w	r1, [sp, #BIT]
@@ -48,7 +49,8 @@
 	mla	\sum1, lr, r2, \sum1
 .endm
 
-@ Eight words of an entry, times r2, to r4 to r11. Out: r0 those of the next entry. Clobbers r3, lr. 21 cycles.
+@ Eight words of an entry, times r2, to r4 to r11. Out: r0 those of the next entry. Clobbers r3, lr.
+@ 21 cycles.
 .macro	add_eight
 	add_two	r4, r5
 	add_two	r6, r7
@@ -61,7 +63,8 @@
 @                uint8_t index)
 @ In: r0 r, r1 table, both aligned to 4, r2 words, r3 entries, on the stack the index.
 @ Out: none; r is written. Clobbers r0-r3, r12, flags. Stack: 56 bytes.
-@ Cycles without wait states, call included, for 16 words on Cortex-M4: 881 of 16 entries, 505 of eight.
+@ Cycles without wait states, call included, for 16 words on Cortex-M4: 881 of 16 entries, 505 of
+@ eight.
 	.section .text.ws_select, "ax", %progbits
 	.balign	4
 	.global	ws_select

@@ -1,9 +1,11 @@
-@ The field of X25519 for ARMv7-M (Cortex-M3, M4 and M7): x25519_field.h's functions but ws_x25519_freeze.
+@ The field of X25519 for ARMv7-M (Cortex-M3, M4 and M7): x25519_field.h's functions but
+@ ws_x25519_freeze.
 @
 @ Constant time: no branch, no address and no instruction's duration depends on an operand.
 @
-@ Reduction: 2^256 is 38 and 2^255 is 19. What there will be from 2^255 on is known before anything is carried: times 19 it is the
-@ carry into the lowest word. What the words below carry fits into the highest one, which is below 2^31 then.
+@ Reduction: 2^256 is 38 and 2^255 is 19. What there will be from 2^255 on is known before anything
+@ is carried: times 19 it is the carry into the lowest word. What the words below carry fits into
+@ the highest one, which is below 2^31 then.
 @
 @ 32-bit instructions lie on word boundaries: the third in a row that does not costs a
 @ cycle on Cortex-M3 and M4. Single loads and stores stand together, stores first: each but the
@@ -23,10 +25,12 @@
 
 @ ------------------------------------------------------------------ difference
 
-@ void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
+@ void ws_x25519_subtract(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element
+@ *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 78 cycles. With t 2^31 + m the difference of the highest words, t from -2 to 1 and m from 0 up, a - b is
-@ 2^255 + 2^224 m, less 19 (1 - t), plus the difference of the words below: less than 2^256, and not negative.
+@ Stack: 36 bytes. 78 cycles. With t 2^31 + m the difference of the highest words, t from -2 to 1
+@ and m from 0 up, a - b is 2^255 + 2^224 m, less 19 (1 - t), plus the difference of the words
+@ below: less than 2^256, and not negative.
 	.section .text.ws_x25519_subtract, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_subtract

@@ -1,12 +1,13 @@
-@ Products, sums and exchanges in the field of X25519 for Cortex-M4 and M7. x25519_field_fast.S, with the rest of
-@ x25519_field.h, includes this file; ed25519_law_fast.S, x25519_ladder_fast.S and x25519_squares_fast.S call what is `_inner`
-@ here.
+@ Products, sums and exchanges in the field of X25519 for Cortex-M4 and M7. x25519_field_fast.S,
+@ with the rest of x25519_field.h, includes this file; ed25519_law_fast.S, x25519_ladder_fast.S and
+@ x25519_squares_fast.S call what is `_inner` here.
 @
-@ Constant time: UMULL, UMLAL and UMAAL take a cycle whatever they multiply on Cortex-M4 (ARM DDI 0439, table 3-1), and a time
-@ that is always the same on M7 (LLVM's scheduling model, ARMScheduleM7.td).
+@ Constant time: UMULL, UMLAL and UMAAL take a cycle whatever they multiply on Cortex-M4 (ARM DDI
+@ 0439, table 3-1), and a time that is always the same on M7 (LLVM's scheduling model,
+@ ARMScheduleM7.td).
 @
-@ Reduction: what column 7, plus 38 times column 15, has from bit 31 on, times 19, is the carry into column 0, and the columns 0 to
-@ 6, plus 38 times the columns 8 to 14, are one chain.
+@ Reduction: what column 7, plus 38 times column 15, has from bit 31 on, times 19, is the carry into
+@ column 0, and the columns 0 to 6, plus 38 times the columns 8 to 14, are one chain.
 @
 @ A store directly after a load takes no cycle, and a load directly after a store takes one more:
 @ words are loaded first, and what they take the place of is stored then.
@@ -51,8 +52,8 @@
 
 @ ------------------------------------------------------------------ product
 
-	@ Of what lies on the stack: columns 0 to 6; columns 9 to 11 of the products with the low half of a; the result's address;
-	@ where to return to.
+	@ Of what lies on the stack: columns 0 to 6; columns 9 to 11 of the products with the low half of
+	@ a; the result's address; where to return to.
 	.set	LOW, 0
 	.set	WAITING, 28
 	.set	FRAME, 40
@@ -68,8 +69,8 @@
 	umaal	\w3, \c, r6, \b
 .endm
 
-@ The end of both: the columns 0 to 6 stand on the stack, column 7 in l7, the columns 8 to 15 in h0 to h6 and lr. Stores
-@ the result and returns, with its address in r0. Clobbers all. 39 cycles.
+@ The end of both: the columns 0 to 6 stand on the stack, column 7 in l7, the columns 8 to 15 in h0
+@ to h6 and lr. Stores the result and returns, with its address in r0. Clobbers all. 39 cycles.
 .macro	fold l7, h0, h1, h2, h3, h4, h5, h6, factor, c, t0, t1, t2
 	mov.w	\factor, #38
 	mov.w	\c, #0
@@ -108,8 +109,9 @@
 .endm
 
 @ The product: r0 r, r1 a, r2 b as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 170 cycles.
-@ Rows of four words of a by one word of b, first the low half of a, then the high one. A row's chain of carries starts with room
-@ for one word more: that takes what the first half left in columns 8 to 11.
+@ Rows of four words of a by one word of b, first the low half of a, then the high one. A row's
+@ chain of carries starts with room for one word more: that takes what the first half left in
+@ columns 8 to 11.
 	begin_inner	ws_x25519_multiply_inner
 	push.w	{r0, lr}
 	sub.w	sp, sp, #FRAME
@@ -192,8 +194,9 @@
 	.size	ws_x25519_multiply_inner, . - ws_x25519_multiply_inner
 
 @ The square: r0 r, r1 a as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 129 cycles.
-@ The 28 products of two different words, once each, in rows as above. Their columns, doubled, come to the squares of the words
-@ by UMAAL with 2, which takes the carry along, in r0: one chain through all columns, as they are done.
+@ The 28 products of two different words, once each, in rows as above. Their columns, doubled, come
+@ to the squares of the words by UMAAL with 2, which takes the carry along, in r0: one chain through
+@ all columns, as they are done.
 	begin_inner	ws_x25519_square_inner
 	push.w	{r0, lr}
 	sub.w	sp, sp, #FRAME
@@ -277,7 +280,8 @@
 
 @ void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
 @ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 66 cycles. As the product's end, with 121665 for 38 and nothing in the columns below.
+@ Stack: 36 bytes. 66 cycles. As the product's end, with 121665 for 38 and nothing in the columns
+@ below.
 	.section .text.ws_x25519_multiply_121665, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_multiply_121665
@@ -313,7 +317,8 @@ ws_x25519_multiply_121665:
 
 @ void ws_x25519_add(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 36 bytes. 71 cycles. As the product's end: b is multiplied with 1, so that UMAAL has room for the carry, too.
+@ Stack: 36 bytes. 71 cycles. As the product's end: b is multiplied with 1, so that UMAAL has room
+@ for the carry, too.
 	.section .text.ws_x25519_add, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_add
@@ -347,48 +352,12 @@ ws_x25519_add:
 	pop.w	{r4-r11, pc}
 	.size	ws_x25519_add, . - ws_x25519_add
 
-@ ------------------------------------------------------------------ differences and sums for kernels
+@ ------------------------------------------------------------------ differences and sums for
+@ kernels
 
-@ Takes the number at `from` off r3 to r10. Clobbers t0, t1, r12. 38 cycles.
-@ With t 2^31 + m the difference of the highest words, t from -2 to 1 and m from 0 up, it is 2^255 + 2^224 m, less
-@ 19 (1 - t), plus the difference of the words below: less than 2^256, and not negative.
-.macro	subtract_from from, t0, t1
-	ldr.w	r12, [\from, #28]
-	ldr.w	\t0, [\from]
-	subs.w	r10, r10, r12
-	sbc.w	r12, r12, r12
-	lsl.w	r12, r12, #1
-	add.w	r12, r12, r10, lsr #31
-	rsb.w	r12, r12, #1
-	add.w	\t1, r12, r12, lsl #3
-	add.w	r12, r12, \t1, lsl #1
-	orr.w	r10, r10, #0x80000000
-	ldr.w	\t1, [\from, #4]
-	subs.w	r3, r3, \t0
-	sbcs.w	r4, r4, \t1
-	ldr.w	\t0, [\from, #8]
-	ldr.w	\t1, [\from, #12]
-	sbcs.w	r5, r5, \t0
-	sbcs.w	r6, r6, \t1
-	ldr.w	\t0, [\from, #16]
-	ldr.w	\t1, [\from, #20]
-	sbcs.w	r7, r7, \t0
-	sbcs.w	r8, r8, \t1
-	ldr.w	\t0, [\from, #24]
-	sbcs.w	r9, r9, \t0
-	sbc.w	r10, r10, #0
-	subs.w	r3, r3, r12
-	sbcs.w	r4, r4, #0
-	sbcs.w	r5, r5, #0
-	sbcs.w	r6, r6, #0
-	sbcs.w	r7, r7, #0
-	sbcs.w	r8, r8, #0
-	sbcs.w	r9, r9, #0
-	sbc.w	r10, r10, #0
-.endm
-
-@ The number at r1 becomes its difference with that at r0, and that at r0 their sum, which is the difference and
-@ twice what was there. Out: r0 as it was. Clobbers all else but sp and lr. 97 cycles.
+@ The number at r1 becomes its difference with that at r0, and that at r0 their sum, which is the
+@ difference and twice what was there. Out: r0 as it was. Clobbers all else but sp and lr. 97
+@ cycles.
 	begin_inner	ws_x25519_pair_inner
 	ldmia.w	r1, {r3-r10}
 	subtract_from	r0, r2, r11
@@ -398,7 +367,8 @@ ws_x25519_add:
 	bx	lr
 	.size	ws_x25519_pair_inner, . - ws_x25519_pair_inner
 
-@ r0: the difference of the numbers at r1 and r2. Out: r0 as it was. Clobbers all else but sp and lr. 59 cycles.
+@ r0: the difference of the numbers at r1 and r2. Out: r0 as it was. Clobbers all else but sp and
+@ lr. 59 cycles.
 	begin_inner	ws_x25519_subtract_inner
 	ldmia.w	r1, {r3-r10}
 	subtract_from	r2, r1, r11
@@ -409,8 +379,10 @@ ws_x25519_add:
 @ ------------------------------------------------------------------ exchange
 
 @ void ws_x25519_exchange(ws_x25519_element *a, ws_x25519_element *b, uint8_t swap)
-@ In: r0 a, r1 b, aligned to 4, r2 0 or 1. Out: none; a and b are written. Clobbers r0-r3, r12, flags.
-@ Stack: 28 bytes. 78 cycles. SEL selects by the flags GE, into which UADD8 brings the carries of mask + mask.
+@ In: r0 a, r1 b, aligned to 4, r2 0 or 1. Out: none; a and b are written. Clobbers r0-r3, r12,
+@ flags.
+@ Stack: 28 bytes. 78 cycles. SEL selects by the flags GE, into which UADD8 brings the carries of
+@ mask + mask.
 	.section .text.ws_x25519_exchange, "ax", %progbits
 	.balign	4
 	.global	ws_x25519_exchange

@@ -1,4 +1,5 @@
-@ Squares of squares in the field of X25519 for Cortex-M4 and M7: x25519_squares.h's ws_x25519_square_often.
+@ Squares of squares in the field of X25519 for Cortex-M4 and M7: x25519_squares.h's
+@ ws_x25519_square_often.
 @
 @ Constant time: x25519_field_m4.S's square, as often as told.
 
@@ -6,7 +7,8 @@
 	.thumb
 
 @ void ws_x25519_square_often(ws_x25519_element *r, const ws_x25519_element *a, uint8_t times)
-@ In: r0 r, r1 a, aligned to 4, r2 times, not 0. Out: none; r is written. Clobbers r0-r3, r12, flags.
+@ In: r0 r, r1 a, aligned to 4, r2 times, not 0. Out: none; r is written. Clobbers r0-r3, r12,
+@ flags.
 @ Stack: 88 bytes. 28 cycles, and 135 for each square, without wait states, call included.
 	.section .text.ws_x25519_square_often, "ax", %progbits
 	.balign	4
