@@ -27,6 +27,8 @@ __attribute__((used)) uint8_t echo(void)
     while (!(UCSR0A & 1 << UDRE0))
         ;
     UDR0 = byte;
+    /* A one clears it: it may be the byte before's. */
+    UCSR0A = 1 << TXC0;
     return byte;
 }
 

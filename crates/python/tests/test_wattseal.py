@@ -144,7 +144,8 @@ class OfMachine(unittest.TestCase):
         self.assertEqual(machine.run(until="add").reason, "reached")
         self.assertEqual(seen[1:], ["here"])
         machine.on("add", None)
-        self.assertEqual(machine.call("add", 0).cycles, machine.call("add", 0).cycles)
+        machine.run()
+        machine.call("add", 0)
         self.assertEqual(seen[1:], ["here"])
 
     def test_what_acts_does_not_run_the_machine_and_its_exception_ends_the_run(self):

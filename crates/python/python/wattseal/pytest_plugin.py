@@ -136,10 +136,9 @@ class Firmware:
 
         Further options are those of ``wattseal.ct``.
         """
-        inherited = {name: self._options[name] for name in ("clock", "stubs", "max_cycles") if name in self._options}
-        leaks = wattseal.ct(
-            self.elf, target=self.target, function=function, secrets=secrets, **{**inherited, **options}
-        )
+        known = ("clock", "stubs", "max_cycles")
+        options = {**{name: self._options[name] for name in known if name in self._options}, **options}
+        leaks = wattseal.ct(self.elf, target=self.target, function=function, secrets=secrets, **options)
         return Verdict([f"{leak['kind']} depends on {leak['secrets']} in {leak['place']}" for leak in leaks])
 
     def is_within_baseline(self, function: str, within: float = 0.0) -> Verdict:
@@ -148,7 +147,9 @@ class Firmware:
         """
         figures = {name: getattr(self, name)(function) for name in ("cycles", "stack_bytes", "energy_j")}
         key = f"{self.elf.name} {self.target} {function}"
-        kept = json.loads(self._baseline.read_text(encoding="utf-8")) if self._baseline.exists() else {}
+        kept: dict[str, dict[str, Any]] = {}
+        if self._baseline.exists():
+            kept = json.loads(self._baseline.read_text(encoding="utf-8"))
         if self._update:
             kept[key] = figures
             self._baseline.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n", encoding="utf-8")
