@@ -1,6 +1,6 @@
 //! Images of meters' firmware that the service brings to meters: the firmware itself, whose images
-//! are no programs (`device::meter::flash`): whichever runs, it is the same meter. Where the database is a
-//! file, and where it is a server's.
+//! are no programs (`device::meter::flash`): whichever runs, it is the same meter. Where the
+//! database is a file, and where it is a server's.
 
 use super::firmware::{Firmware, LONG};
 use super::station::{Gateway, SimulatedMeter, WITHIN, start_with};

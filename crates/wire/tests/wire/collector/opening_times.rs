@@ -1,5 +1,5 @@
 //! The collector's time for a report, on the processor that runs the tests:
-//! `cargo test -p wattseal-wire --features aws-lc --test suite -- --ignored opening_times`, with
+//! `cargo test -p wattseal-wire --features aws-lc --test wire -- --ignored opening_times`, with
 //! `--nocapture` behind it.
 
 use super::fixture::{NOW_MS, NOW_S, collector_and_meters, quiet};

@@ -1,5 +1,5 @@
 //! The collector's end of the link, against a meter that is made of this crate's own sealing. The
-//! long ones: `cargo test --release -p wattseal-wire --test suite collector -- --ignored
+//! long ones: `cargo test --release -p wattseal-wire --test wire collector -- --ignored
 //! --nocapture`
 
 mod apart;

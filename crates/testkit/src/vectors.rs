@@ -101,7 +101,7 @@ pub struct MacCase {
 /// A data file's name without `.gz`, and its compressed bytes.
 macro_rules! file {
     ($name:literal) => {
-        ($name, include_bytes!(concat!("../../vectors/", $name, ".gz")).as_slice())
+        ($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/", $name, ".gz")).as_slice())
     };
 }
 
