@@ -20,8 +20,9 @@ pub(crate) struct TraceArgs {
     lcov: Option<PathBuf>,
 }
 
-impl From<TraceArgs> for TraceFiles {
-    fn from(args: TraceArgs) -> TraceFiles {
-        TraceFiles { vcd: args.vcd, events: args.trace, lcov: args.lcov }
+impl From<&TraceArgs> for TraceFiles {
+    fn from(args: &TraceArgs) -> TraceFiles {
+        let TraceArgs { vcd, trace, lcov } = args;
+        TraceFiles { vcd: vcd.clone(), events: trace.clone(), lcov: lcov.clone() }
     }
 }

@@ -18,9 +18,12 @@
 //!   with calls of its functions
 //! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
-//! - [`compare`]: the rows of a command beside those of an earlier run, and limits
+//! - [`compare`]: the rows of a command beside those of an earlier run, and limits; [`rank`]: the
+//!   figures that rows are ranked by
+//! - [`list`]: the names that they take; [`origin`]: the origin of their figures
 //! - [`work`]: their work, on all processors of the host
-//! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; progress
+//! - [`report`], [`plot`], [`page`], [`progress`]: rows as a table, JSON or CSV; charts; pages;
+//!   progress
 
 pub mod accuracy;
 pub mod bench;
@@ -38,10 +41,13 @@ pub mod energy_accuracy;
 mod error;
 mod files;
 pub mod harness;
+pub mod list;
 pub mod measure;
 pub mod named_board;
 pub mod names;
 pub mod operations;
+pub mod origin;
+pub mod page;
 mod pipeline;
 pub mod plan;
 pub mod plot;
@@ -49,6 +55,7 @@ pub mod power_states;
 pub mod probe;
 pub mod profile;
 pub mod progress;
+pub mod rank;
 pub mod reference;
 pub mod region;
 pub mod repetition;

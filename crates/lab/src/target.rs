@@ -4,6 +4,7 @@ use crate::accuracy::Accuracy;
 use crate::calibration::Calibrated;
 use crate::energy_accuracy::{self, EnergyAccuracy};
 use crate::files::{Embedded, Files};
+use crate::origin::Origin;
 use crate::result_cache::Content;
 use crate::{LabError, cache, names};
 use energy::radio::Radio;
@@ -263,6 +264,7 @@ pub struct Workspace {
     /// Once they are needed.
     root: OnceLock<PathBuf>,
     cache: OnceLock<PathBuf>,
+    origin: OnceLock<Origin>,
     asked_cache: Option<PathBuf>,
     pub(crate) calibration: Option<Calibrated>,
 }
@@ -318,6 +320,7 @@ impl Workspace {
             files,
             root: OnceLock::new(),
             cache: OnceLock::new(),
+            origin: OnceLock::new(),
             asked_cache: None,
             calibration: None,
         }
@@ -353,6 +356,20 @@ impl Workspace {
             }
         };
         Ok(self.root.get_or_init(|| root))
+    }
+
+    /// The project's folder; none where the project is in the program.
+    fn folder(&self) -> Option<&Path> {
+        match &self.files {
+            Files::Folder(root) => Some(root),
+            Files::Program(_) => None,
+        }
+    }
+
+    /// This program and the commit of the project's folder.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        self.origin.get_or_init(|| Origin::of(self.folder()))
     }
 
     /// Folder of built firmware and measured figures.

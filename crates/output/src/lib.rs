@@ -5,13 +5,15 @@
 mod answer;
 pub mod commands;
 mod format;
+mod latex;
 mod progress;
 mod rows;
 mod sheet;
 pub mod stop;
 
-pub use answer::{Answer, Failure, Unwritten, Written, advice, end, write};
+pub use answer::{Answer, Failure, Unwritten, Written, advice, end, say, write};
 pub use format::{Format, PaperFormat, ReportFormat};
+pub use latex::latex_text;
 pub use progress::Bar;
 pub use rows::{OutputError, csv, csv_line, grouped, json, json_item, scaled, table};
 pub use sheet::{Column, NARROW, Sheet, left_out, markdown_row, markdown_text, wrapped};

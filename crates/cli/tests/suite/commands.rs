@@ -30,6 +30,7 @@ fn help_lists_all_commands_in_one_place() {
         "check",
         "run",
         "ct",
+        "list",
         "reproduce",
         "plan",
         "simulate",
