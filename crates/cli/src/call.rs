@@ -1,11 +1,13 @@
 //! `wattseal measure --call`: a function of a user's own, without a board.
 
 use crate::compare::CompareArgs;
+use crate::page::PageArgs;
 use crate::{Interruptible, interruption, lines};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use lab::call::{self, CallRow, Rank, Request};
+use lab::call::{self, CallRow, Request};
 use lab::compare::CALL;
+use lab::rank::Rank;
 use lab::repetition::Repetition;
 use lab::workspace::Workspace;
 use lab::{LabError, report};
@@ -85,6 +87,7 @@ pub(crate) struct Shared {
     pub supply_v: Option<f64>,
     pub max_cycles: u64,
     pub compare: CompareArgs,
+    pub page: PageArgs,
     pub format: ReportFormat,
     pub wide: bool,
     /// Remark on the calibration.
@@ -93,8 +96,10 @@ pub(crate) struct Shared {
 
 /// Measures a call on each target.
 pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> Result<Answer, LabError> {
-    let Shared { files, targets, clock_hz, supply_v, max_cycles, compare, format, wide, calibrated } = shared;
+    let Shared { files, targets, clock_hz, supply_v, max_cycles, compare, page, format, wide, calibrated } =
+        shared;
     let destination = compare.prepare(&CALL)?;
+    let page = page.open()?;
     let options = args.include.iter().map(|folder| format!("-I{folder}"));
     let options = options.chain(args.define.iter().map(|name| format!("-D{name}"))).collect();
     let flags = args.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
@@ -113,8 +118,7 @@ pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> 
     };
     let bar = Bar::new();
     let interrupted = interruption()?;
-    let by = args.by.as_deref();
-    let rank = Rank::ALL.into_iter().find(|(name, _)| Some(*name) == by).map(|(_, rank)| rank);
+    let rank = args.by.as_deref().and_then(Rank::named);
     let mut called = call::run(workspace, &request, &Interruptible { bar: &bar, interrupted: &interrupted })?;
     drop(bar);
     if let Some(rank) = rank {
@@ -128,10 +132,11 @@ pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> 
     let of_parts = called.rows.iter().filter(|_| called.failure.is_none()).filter_map(problem);
     let remarks = called.remarks.iter().chain(&called.failure).cloned().chain(of_parts);
     let remarks = remarks.map(|remark| format!("wattseal: {remark}"));
-    let answer = Answer {
-        data: report::called(&called.rows, format, wide)?,
+    let mut answer = Answer {
+        data: report::called(&called.rows, format, rank, wide)?,
         remark: lines(std::iter::once(calibrated).chain(remarks)),
         success: called.is_good(),
     };
+    page.write(&mut answer, |line| report::call_page(&called.rows, rank, line));
     destination.finish(&called.rows, answer, format, wide)
 }

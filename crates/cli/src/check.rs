@@ -23,7 +23,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
     /// Format of the rows
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    #[arg(long, default_value = "table", value_parser = ReportFormat::parser(&ReportFormat::LIMITS))]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
     #[arg(long)]

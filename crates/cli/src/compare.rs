@@ -33,9 +33,9 @@ pub(crate) struct Destination {
 
 impl CompareArgs {
     /// Reads what to compare with, and opens the file for the rows.
-    pub(crate) fn prepare(self, layout: &'static Layout) -> Result<Destination, LabError> {
-        let before = self.against.map(|path| compare::read(&path, layout)).transpose()?;
-        let save = self.save.map(|path| SaveFile::open(&path)).transpose()?;
+    pub(crate) fn prepare(&self, layout: &'static Layout) -> Result<Destination, LabError> {
+        let before = self.against.as_deref().map(|path| compare::read(path, layout)).transpose()?;
+        let save = self.save.as_deref().map(SaveFile::open).transpose()?;
         Ok(Destination { layout, before, fail_over: self.fail_over, save })
     }
 }

@@ -20,6 +20,7 @@ pub(crate) const EXAMPLES: &str = "Operations run with random secrets, and once 
      With FIRMWARE.elf the secrets are labelled in memory at each call of the function and followed through \
      every instruction until it returns; each branch, address and time that depends on one is listed.\n\n\
      Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast\n\n\
+     For code scanning: wattseal ct --target atmega328p --op 'aes128-*' --format sarif >ct.sarif\n\n\
      With FIRMWARE.elf: wattseal ct firmware.elf --target stm32f407 --function aes_encrypt --secret key:16 --declassify ciphertext";
 
 #[derive(Args)]
@@ -60,7 +61,7 @@ pub(crate) struct CtArgs {
     #[command(flatten)]
     compare: CompareArgs,
     /// Format of the rows
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    #[arg(long, default_value = "table", value_parser = ReportFormat::parser(&ReportFormat::FINDINGS))]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
     #[arg(long)]
@@ -147,7 +148,7 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
     let unread = unread.into_iter().map(|said| format!("wattseal: {said}"));
     let failure = checked.failure.iter().map(|failure| format!("wattseal: {failure}"));
     Ok(Answer {
-        data: report::leaks(&checked, &request.function, args.format, args.wide)?,
+        data: report::leaks(&checked, &request.function, &request.setup.elf, args.format, args.wide)?,
         remark: lines([remark].into_iter().chain(unread).chain(failure)),
         success: checked.is_clear(),
     })
@@ -180,7 +181,7 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let rows = match rows {
         Err(error) if !destination.is_comparison() => {
             // The rows of the target under way, whatever ended the run.
-            output::write(&writer.end()?)?;
+            output::write(&writer.end(Some(&error))?)?;
             return Err(error);
         }
         rows => rows?,
@@ -206,6 +207,6 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         ));
     }
     let success = remarks.is_empty();
-    let answer = Answer { data: writer.end()?, remark: remarks.join("\n"), success };
+    let answer = Answer { data: writer.end(None)?, remark: remarks.join("\n"), success };
     destination.finish(&rows, answer, args.format, args.wide)
 }

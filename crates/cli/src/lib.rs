@@ -1,12 +1,15 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod bench;
 mod calibrate;
 mod call;
 mod check;
 mod compare;
 mod constant_time;
 mod firmware;
+mod list;
 mod measure;
+mod page;
 mod plan;
 #[cfg(feature = "simulator")]
 mod reproduce;
@@ -19,17 +22,12 @@ mod traces;
 mod update;
 mod verify_board;
 
-use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use lab::compare::BENCH;
 use lab::progress::Progress;
-use lab::repetition::Repetition;
-use lab::report::stream::RowWriter;
-use lab::selection::Choice;
 use lab::workspace::Workspace;
-use lab::{LabError, bench, units};
+use lab::{LabError, units};
 use output::commands::{hand_over, with_all_listed};
-use output::{Answer, Bar, Failure, ReportFormat, Written};
+use output::{Bar, Failure, Written};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::ffi::OsString;
@@ -85,10 +83,14 @@ enum ProjectCommand {
     /// Measure the cost of each operation on each target: cycles, time, energy, flash, RAM, stack;
     /// every output verified
     #[command(
-        after_help = "Without a choice of targets, operations and variants it measures the README's tables (bench.toml).\n\n\
-                      Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast"
+        after_help = "Without a choice of targets, operations and variants it measures the tables of docs/reference/costs.md (bench.toml).\n\n\
+                      Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast\n\n\
+                      Parts by their energy, and as a picture: wattseal bench --op sha256 --variant fast --by energy --plot sha256.svg\n\n\
+                      As a page of HTML: wattseal bench --op sha256 --variant fast --report sha256.html\n\n\
+                      Two parts side by side: wattseal bench --op 'aes128-*' --compare atmega328p stm32f407\n\n\
+                      Two variants: wattseal bench --target atmega328p --op 'aes128-*' --compare small fast"
     )]
-    Bench(BenchArgs),
+    Bench(Box<bench::BenchArgs>),
     /// Run any firmware, or a C function without a board, on a target's model: cycles and stack of
     /// its functions, or of a region
     #[command(
@@ -99,6 +101,7 @@ enum ProjectCommand {
                       wattseal measure new.elf --target stm32f407 --against old.json --fail-over 1%\n\n\
                       On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25MHz\n\n\
                       Where a function's time goes, line by line: wattseal measure firmware.elf --target stm32f407 --listing sha256_update\n\n\
+                      As a page of HTML: wattseal measure firmware.elf --target stm32f407 --report firmware.html\n\n\
                       For GTKWave and Perfetto: wattseal measure firmware.elf --target stm32f407 --vcd pins.vcd --trace calls.json"
     )]
     Measure(Box<measure::MeasureArgs>),
@@ -128,6 +131,10 @@ enum ProjectCommand {
     /// their secrets
     #[command(after_help = constant_time::EXAMPLES)]
     Ct(Box<constant_time::CtArgs>),
+    /// Names that other commands take: targets, operations, variants, schemes, papers, boards
+    #[command(after_help = "Example: wattseal list targets\n\n\
+                            For a program: wattseal list ops --format json")]
+    List(list::ListArgs),
     #[cfg(feature = "simulator")]
     #[command(about = REPRODUCE, after_help = "Example: wattseal reproduce fujdiak2015\n\n\
                       As a page: wattseal reproduce fujdiak2015 --report fujdiak2015.html\n\n\
@@ -172,7 +179,8 @@ impl ProjectCommand {
             | ProjectCommand::Check(_)
             | ProjectCommand::Run(_)
             | ProjectCommand::Calibrate(_)
-            | ProjectCommand::VerifyBoard(_) => None,
+            | ProjectCommand::VerifyBoard(_)
+            | ProjectCommand::List(_) => None,
         }
     }
 }
@@ -219,59 +227,6 @@ fn lines(remarks: impl IntoIterator<Item = String>) -> String {
     remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-#[derive(Args)]
-struct BenchArgs {
-    /// Every operation on every target in every variant
-    #[arg(long)]
-    all: bool,
-    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a
-    /// folder of such; may be repeated [default: all, once anything is chosen]
-    #[arg(long, value_name = "TARGET")]
-    target: Vec<String>,
-    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is
-    /// chosen]
-    #[arg(long, value_name = "GLOB")]
-    op: Vec<String>,
-    /// Variant of the build: O0, portable, small or fast, some targets have others; may be repeated
-    /// [default: all, once anything is chosen]
-    #[arg(long, value_name = "VARIANT")]
-    variant: Vec<String>,
-    /// Message length [default: the operation's]
-    #[arg(long, value_name = "N")]
-    bytes: Option<u16>,
-    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100,
-    /// until the 95 % confidence interval of the mean is within 2 % of it, or the runs have taken
-    /// 1e9 cycles]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    runs: Option<u32>,
-    #[command(flatten)]
-    point: OperatingPoint,
-    /// Cycles after which an operation counts as endless
-    #[arg(long, value_name = "N", default_value = "4e9", value_parser = units::count)]
-    max_cycles: u64,
-    /// Seed of the random inputs
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Start each run right after start-up, with cold caches [default: after a run that does not
-    /// count]
-    #[arg(long)]
-    cold: bool,
-    #[command(flatten)]
-    cache: CacheArgs,
-    /// Measure anew what was measured before [default: rows whose firmware, target, request and
-    /// program are those of an earlier measurement are taken from there]
-    #[arg(long)]
-    fresh: bool,
-    #[command(flatten)]
-    compare: CompareArgs,
-    /// Format of the rows
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
-    format: ReportFormat,
-    /// Tables of all columns, however wide they are
-    #[arg(long)]
-    wide: bool,
-}
-
 /// Does what a command line says, of which the first argument is what the command is called by, and
 /// returns its exit code. Ends the process where the line is wrong, or asks for help.
 #[must_use]
@@ -286,6 +241,7 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
         let said = format!("{name} is not in this build; in a clone run ./wattseal {name}, which builds it");
         return output::end(Err(Failure::new(said, false)));
     }
+    let line = without_unknown_help(line);
     // What is below zero is a value that its option refuses, and no option itself.
     let own = all_commands().mut_subcommands(|command| command.allow_negative_numbers(true));
     let matches = with_all_listed(own).get_matches_from(line);
@@ -313,6 +269,19 @@ fn all_commands() -> clap::Command {
     own
 }
 
+/// The line without `help` before a name that is no command: the error of the name alone has the
+/// nearest one.
+fn without_unknown_help(mut line: Vec<OsString>) -> Vec<OsString> {
+    let is_known = |name: &OsString| {
+        let commands = with_all_listed(Cli::command());
+        name == "help" || commands.get_subcommands().any(|known| name == known.get_name())
+    };
+    if line.get(1).is_some_and(|first| first == "help") && line.get(2).is_some_and(|name| !is_known(name)) {
+        line.remove(1);
+    }
+    line
+}
+
 /// The project around here, or the one in this program.
 ///
 /// # Errors
@@ -337,11 +306,12 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
         ProjectCommand::Check(args) => check::command(&workspace, args),
         ProjectCommand::Run(args) => return run::command(&workspace, *args),
         ProjectCommand::VerifyBoard(args) => verify_board::command(&workspace, *args),
-        ProjectCommand::Bench(args) => run_bench(workspace, args),
+        ProjectCommand::Bench(args) => bench::command(workspace, *args),
         ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
         ProjectCommand::Measure(args) => measure::command(workspace, *args),
         #[cfg(feature = "simulator")]
         ProjectCommand::Reproduce(args) => reproduce::run(&workspace, &args),
+        ProjectCommand::List(args) => list::command(&workspace, &args),
         ProjectCommand::Plan(args) => plan::run(workspace, *args),
         ProjectCommand::Calibrate(args) => calibrate::command(&workspace, args),
         #[cfg(feature = "simulator")]
@@ -349,9 +319,6 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
     };
     answer.map(|answer| output::end(Ok(answer)))
 }
-
-/// Of a bench that somebody has ended.
-const KEPT: &str = "interrupted: not all rows were measured; those that were are kept, and the same command goes on from there";
 
 /// The progress of what ends at Ctrl-C, once the pieces under way are done.
 struct Interruptible<'a> {
@@ -367,70 +334,6 @@ impl Progress for Interruptible<'_> {
     fn is_cancelled(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
-}
-
-fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> {
-    let (workspace, calibrated) = args.point.workspace(workspace)?;
-    let unchosen = !args.all && args.target.is_empty() && args.op.is_empty() && args.variant.is_empty();
-    let request = bench::Request {
-        choice: match unchosen {
-            true => Choice::Tables,
-            false => Choice::Matching { targets: args.target, operations: args.op, variants: args.variant },
-        },
-        bytes: args.bytes,
-        runs: args.runs.map_or(Repetition::Enough, Repetition::Exactly),
-        clock_hz: args.point.clock,
-        supply_v: args.point.supply,
-        max_cycles: args.max_cycles,
-        seed: args.seed,
-        cold: args.cold,
-        earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
-    };
-    let schedule = bench::schedule(&workspace, &request)?;
-    let destination = args.compare.prepare(&BENCH)?;
-    let mut writer = RowWriter::new(args.format, args.wide, schedule.names());
-    let mut rows = Vec::new();
-    let bar = Bar::new();
-    let interrupted = interruption()?;
-    let watched = Interruptible { bar: &bar, interrupted: &interrupted };
-    let mut failed = None;
-    let count = schedule.run(&watched, |row| {
-        let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
-        if destination.wants_rows() {
-            rows.push(row);
-        }
-        write_row(text, &bar, &mut failed)
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let count = match count {
-        Err(error) => {
-            // The end of the rows that are there, whatever ended the run.
-            if !destination.is_comparison() {
-                output::write(&writer.end()?)?;
-            }
-            return Err(match interrupted.load(Ordering::Relaxed) {
-                true => LabError::Unfinished(KEPT.into()),
-                false => error,
-            });
-        }
-        Ok(count) => count,
-    };
-    let bench::Count { rows: total, earlier, wrong } = count;
-    let earlier = match earlier {
-        0 => String::new(),
-        _ => format!(
-            "wattseal: {earlier} of {total} rows are of an earlier measurement of the same firmware; --fresh measures anew"
-        ),
-    };
-    let remark = match wrong {
-        0 => String::new(),
-        _ => format!("wattseal: {wrong} of {total} rows gave wrong outputs; their costs mean nothing"),
-    };
-    let remark = lines([calibrated, earlier, remark]);
-    let answer = Answer { data: writer.end()?, remark, success: wrong == 0 };
-    destination.finish(&rows, answer, args.format, args.wide)
 }
 
 /// Writes a row's text beside the progress, and tells whether another one is wanted; where it is

@@ -3,6 +3,7 @@
 use crate::call::{self, CallArgs, Shared};
 use crate::compare::CompareArgs;
 use crate::firmware::MachineArgs;
+use crate::page::PageArgs;
 use crate::traces::TraceArgs;
 use crate::{calibrated, interruption, lines};
 use clap::Args;
@@ -10,12 +11,15 @@ use lab::accuracy::Accuracy;
 use lab::compare::MEASURE;
 use lab::energy_accuracy::EnergyAccuracy;
 use lab::measure::{self, MeasureResult, MeasureRow};
+use lab::power_states::StateSpent;
+use lab::report::MeasuredRun;
 use lab::traces::{Listing, TraceFiles};
 use lab::workspace::Workspace;
 use lab::{LabError, report, units};
 use output::{Answer, ReportFormat};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 #[derive(Args)]
 pub(crate) struct MeasureArgs {
@@ -75,8 +79,10 @@ pub(crate) struct MeasureArgs {
     calibration: Option<PathBuf>,
     #[command(flatten)]
     compare: CompareArgs,
+    #[command(flatten)]
+    page: PageArgs,
     /// Format of the rows
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    #[arg(long, default_value = "table", value_parser = ReportFormat::parser(&ReportFormat::COSTS))]
     format: ReportFormat,
     /// Tables of all columns, however wide they are
     #[arg(long)]
@@ -93,11 +99,57 @@ impl MeasureArgs {
             supply_v: self.machine.supply,
             max_cycles: self.max_cycles,
             compare: self.compare,
+            page: self.page,
             format: self.format,
             wide: self.wide,
             calibrated,
         };
         (self.call, shared)
+    }
+
+    /// The target, once the options are found to go together.
+    fn target(&self) -> Result<&str, LabError> {
+        if let Some(source) = self.elf.iter().find(|file| lab::call::is_source(file)) {
+            return Err(LabError::Usage(format!(
+                "{} is no firmware; to measure a function of it, write the call: --call 'name(i16[64], 64)'",
+                source.display()
+            )));
+        }
+        let [target] = self.target.as_slice() else {
+            return Err(LabError::Usage("give one --target, which the ELF file is built for".into()));
+        };
+        if self.listing.is_some() && self.format.plain().is_none() {
+            return Err(LabError::Usage("--listing is written as a table, as json or as csv".into()));
+        }
+        let is_of_one = self.flamegraph.is_some()
+            || self.listing.is_some()
+            || self.page.is_given()
+            || TraceFiles::from(&self.traces) != TraceFiles::default();
+        if self.elf.len() > 1 && is_of_one {
+            let said =
+                "--flamegraph, --listing, --report, --vcd, --trace and --lcov are of one ELF file; give one";
+            return Err(LabError::Usage(said.into()));
+        }
+        Ok(target)
+    }
+
+    /// The measurement of an ELF file; a page lists the first function that was asked for.
+    fn request(&self, elf: &Path, target: &str, for_page: bool) -> measure::Request {
+        let listed = || self.function.first().filter(|_| for_page).cloned();
+        measure::Request {
+            setup: self.machine.setup(elf.to_path_buf(), target.to_owned()),
+            functions: self.function.clone(),
+            until: self.until.clone(),
+            calls: self.calls,
+            pin: self.pin.clone(),
+            marker: self.marker.clone(),
+            max_cycles: self.max_cycles,
+            flamegraph: self.flamegraph.clone(),
+            traces: TraceFiles::from(&self.traces),
+            listing: self.listing.clone().or_else(listed),
+            input: self.input.clone(),
+            uart: self.uart.clone(),
+        }
     }
 }
 
@@ -108,45 +160,16 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
         let (call, shared) = args.into_call(calibrated);
         return call::command(&workspace, call, shared);
     }
-    if let Some(source) = args.elf.iter().find(|file| lab::call::is_source(file)) {
-        return Err(LabError::Usage(format!(
-            "{} is no firmware; to measure a function of it, write the call: --call 'name(i16[64], 64)'",
-            source.display()
-        )));
-    }
-    let [target] = args.target.as_slice() else {
-        return Err(LabError::Usage("give one --target, which the ELF file is built for".into()));
-    };
+    let target = args.target()?.to_owned();
     let plain = args.format.plain();
-    if args.listing.is_some() && plain.is_none() {
-        return Err(LabError::Usage("--listing is written as a table, as json or as csv".into()));
-    }
-    let traces = TraceFiles::from(args.traces);
-    if args.elf.len() > 1
-        && (args.flamegraph.is_some() || args.listing.is_some() || traces != TraceFiles::default())
-    {
-        let said = "--flamegraph, --listing, --vcd, --trace and --lcov are of one ELF file; give one";
-        return Err(LabError::Usage(said.into()));
-    }
-    let destination = args.compare.prepare(&MEASURE)?;
+    let page = args.page.open()?;
     let interrupted = interruption()?;
     let (mut rows, mut remarks, mut success) = (Vec::new(), vec![calibrated], true);
     let mut listing: Option<Listing> = None;
+    let mut of_page: Option<OfPage> = None;
+    let destination = args.compare.prepare(&MEASURE)?;
     for elf in &args.elf {
-        let request = measure::Request {
-            setup: args.machine.setup(elf.clone(), target.clone()),
-            functions: args.function.clone(),
-            until: args.until.clone(),
-            calls: args.calls,
-            pin: args.pin.clone(),
-            marker: args.marker.clone(),
-            max_cycles: args.max_cycles,
-            flamegraph: args.flamegraph.clone(),
-            traces: traces.clone(),
-            listing: args.listing.clone(),
-            input: args.input.clone(),
-            uart: args.uart.clone(),
-        };
+        let request = args.request(elf, &target, page.is_wanted());
         let mut stderr = std::io::stderr();
         let console = args.console.then_some(&mut stderr as &mut dyn Write);
         let mut result = match measure::run(&workspace, &request, &interrupted, console) {
@@ -161,7 +184,10 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
             result => result?,
         };
         success &= result.failure.is_none();
-        listing = result.listing.take();
+        if page.is_wanted() {
+            of_page = Some(OfPage::of(&workspace, &request, &result, &interrupted));
+        }
+        listing = result.listing.take().filter(|_| args.listing.is_some());
         if let Some(problem) = listing.as_ref().and_then(|listing| listing.without_names.as_ref()) {
             remarks.push(format!("wattseal: the listing has opcodes without their names: {problem}"));
         }
@@ -176,8 +202,48 @@ pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer,
         (Some(listing), Some(format)) => report::listing(listing, format)?,
         _ => report::measure(&rows, args.format, args.wide)?,
     };
-    let answer = Answer { data, remark: lines(remarks), success };
+    let mut answer = Answer { data, remark: lines(remarks), success };
+    if let Some(of_page) = of_page {
+        let remarks = answer.remark.clone();
+        page.write(&mut answer, |line| report::measured_page(&rows, of_page.run(&remarks), line));
+    }
     destination.finish(&rows, answer, args.format, args.wide)
+}
+
+/// Parts of a run that a page shows beside its rows.
+struct OfPage {
+    folded: Vec<String>,
+    states: Vec<StateSpent>,
+    listing: Option<Listing>,
+}
+
+impl OfPage {
+    /// Takes them from a run. Where no function was listed, the run is repeated for the one with
+    /// the most cycles of its own.
+    fn of(
+        workspace: &Workspace,
+        request: &measure::Request,
+        result: &MeasureResult,
+        interrupted: &AtomicBool,
+    ) -> OfPage {
+        let again = |name: &str| {
+            let listing = Some(name.to_owned());
+            let (flamegraph, traces) = (None, TraceFiles::default());
+            let request = measure::Request { listing, flamegraph, traces, ..request.clone() };
+            measure::run(workspace, &request, interrupted, None).ok()?.listing
+        };
+        let hottest = result.rows.iter().find(|row| row.kind == "function");
+        OfPage {
+            folded: result.folded.clone(),
+            states: result.states.clone(),
+            listing: result.listing.clone().or_else(|| again(&hottest?.name)),
+        }
+    }
+
+    fn run<'a>(&'a self, remarks: &'a str) -> MeasuredRun<'a> {
+        let OfPage { folded, states, listing } = self;
+        MeasuredRun { folded, states, listing: listing.as_ref(), remarks }
+    }
 }
 
 /// The rows of a measurement, those of the states and the program's last, and what to say of it.

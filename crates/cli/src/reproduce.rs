@@ -96,7 +96,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer,
         true => &sim::link::LinkBenchmark,
         false => &KeptDeliveries(&sim::link::LinkBenchmark),
     };
-    let (mut remarks, mut success, mut is_read) = (Vec::new(), true, true);
+    let (mut remarks, mut success, mut is_read) = (Vec::<String>::new(), true, true);
     for (done, paper) in papers.iter().enumerate() {
         let outcome = match reproduce::run_to_interruption(workspace, paper, deliveries, &watched) {
             Ok(outcome) if !outcome.is_interrupted => outcome,
@@ -113,7 +113,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer,
                     Err(error) => error,
                 };
                 output::write(&writer.end())?;
-                remarks.iter().for_each(|remark| eprintln!("{remark}"));
+                remarks.iter().for_each(|remark| output::say(remark));
                 return Err(error);
             }
         };

@@ -86,7 +86,7 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
         is_paced: peer.is_some(),
         max_cycles: args.max_cycles.or((!endless).then_some(MOST_CYCLES)),
         max_time_s: args.time,
-        traces: args.traces.into(),
+        traces: (&args.traces).into(),
         arguments: args.arguments,
     };
     // A debugger looks at one run.
@@ -127,7 +127,7 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
             }
         }
     };
-    let mut say = |text: &str| eprintln!("wattseal: {text}");
+    let mut say = |text: &str| output::say(&format!("wattseal: {text}"));
     let outside = Outside { interrupted: &interrupted, input, gdb, out: &mut out, say: &mut say };
     let result = run::run(workspace, &request, outside)?;
     if let Some(error) = unwritten {
@@ -138,7 +138,7 @@ pub(crate) fn command(workspace: &Workspace, args: RunArgs) -> Result<ExitCode, 
     }
     let energy = result.energy_remark();
     let energy = energy.map(|energy| format!("; {energy}")).unwrap_or_default();
-    eprintln!("wattseal: {}; {} cycles, {:.6} s{energy}", result.ending, result.cycles, result.time_s);
+    say(&format!("{}; {} cycles, {:.6} s{energy}", result.ending, result.cycles, result.time_s));
     // A shell has eight bits for it; no failure may become a success by that.
     let shown = if result.code == 0 { 0 } else { (result.code as u8).max(1) };
     Ok(ExitCode::from(shown))

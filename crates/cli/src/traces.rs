@@ -28,9 +28,10 @@ pub(crate) struct TraceArgs {
     current_rate: u64,
 }
 
-impl From<TraceArgs> for TraceFiles {
-    fn from(args: TraceArgs) -> TraceFiles {
-        let current = args.current.map(|path| (path, args.current_rate));
-        TraceFiles { vcd: args.vcd, events: args.trace, lcov: args.lcov, current }
+impl From<&TraceArgs> for TraceFiles {
+    fn from(args: &TraceArgs) -> TraceFiles {
+        let TraceArgs { vcd, trace, lcov, current, current_rate } = args;
+        let current = current.clone().map(|path| (path, *current_rate));
+        TraceFiles { vcd: vcd.clone(), events: trace.clone(), lcov: lcov.clone(), current }
     }
 }

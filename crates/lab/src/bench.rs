@@ -3,13 +3,16 @@
 use crate::LabError;
 use crate::harness::OperationRun;
 use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::origin::Provenance;
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
+use crate::rank::Rank;
 use crate::reference::random_case;
 use crate::repetition::Repetition;
+use crate::report::{Arrangement, Pair};
 use crate::result_cache::{self, Content, Samples};
 use crate::row::{BenchRow, Cycles};
-use crate::selection::{Choice, Selection};
+use crate::selection::{Choice, Selection, Tables};
 use crate::target::{OperatingPoint, Target};
 use crate::workspace::Workspace;
 use firmware::Build;
@@ -17,6 +20,7 @@ use firmware::Firmware;
 use firmware::symbols::Footprint;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,6 +94,7 @@ struct Wanted {
 struct Built {
     build: Build,
     empty: Footprint,
+    provenance: Provenance,
     /// Of all that decides its rows but the operation, where rows are kept.
     content: Option<Content>,
 }
@@ -162,6 +167,22 @@ pub fn schedule<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Sc
 }
 
 impl Schedule<'_> {
+    /// Returns the arrangement of the rows in tables: ranked or as a pair where that is asked for,
+    /// else the one of fewer tables.
+    ///
+    /// # Errors
+    /// [`Tables::read`]'s.
+    pub fn arrangement(&self, by: Option<Rank>, pair: Option<Pair>) -> Result<Arrangement, LabError> {
+        let operations: BTreeSet<&str> = self.names().map(|(operation, _)| operation).collect();
+        Ok(match (by, pair) {
+            (Some(by), _) => Arrangement::Operations(Some(by)),
+            (None, Some(pair)) => Arrangement::Pair(pair),
+            _ if self.request.choice == Choice::Tables => Arrangement::Summary(Tables::read(self.workspace)?),
+            _ if self.targets.len() > operations.len() => Arrangement::Operations(None),
+            _ => Arrangement::Targets,
+        })
+    }
+
     /// Operation and variant of each row.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rows.iter().map(|(build, operation)| (operation.name.as_str(), self.builds[*build].variant))
@@ -216,7 +237,11 @@ impl Schedule<'_> {
     fn build(&self, wanted: &Wanted, content: Option<Content>) -> Result<Built, LabError> {
         let (target, point) = &self.targets[wanted.target];
         let names: Vec<&str> = wanted.operations.iter().map(String::as_str).collect();
-        let build = firmware::build(&self.workspace.source(target, point)?, wanted.variant, &names)?;
+        let source = self.workspace.source(target, point)?;
+        let build = firmware::build(&source, wanted.variant, &names)?;
+        let compiler = Some(firmware::compiler_version(&source)?);
+        let provenance =
+            Provenance::new(self.workspace.origin(), &target.text, compiler, Some(self.request.seed));
         let image = build.image(firmware::EMPTY);
         let empty = Firmware::read(&image, target.part.core)?.footprint();
         let content = content.map(|mut content| {
@@ -224,7 +249,7 @@ impl Schedule<'_> {
             content.image(&image)?;
             Ok::<_, LabError>(content)
         });
-        Ok(Built { build, empty, content: content.transpose()? })
+        Ok(Built { build, empty, provenance, content: content.transpose()? })
     }
 
     /// A row, and whether it is of an earlier measurement.
@@ -261,6 +286,7 @@ impl Schedule<'_> {
                 ram_bytes: samples.ram_bytes,
                 stack_bytes: samples.stack_bytes,
                 verified,
+                provenance: built.provenance.clone(),
             }
         };
         let cached =

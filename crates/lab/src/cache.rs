@@ -37,7 +37,9 @@ pub(crate) fn prepare(folder: PathBuf) -> Result<PathBuf, LabError> {
     // make runs elsewhere.
     let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
     made.and_then(|path| tempfile::tempfile_in(&path).map(|_| path)).map_err(|error| {
+        let is_file = folder.is_file();
         let folder = folder.display();
+        let error = if is_file { "a file, and no folder".into() } else { error.to_string() };
         LabError::Unfinished(format!(
             "{folder}: {error}; what is built is kept there: give --cache FOLDER, or set XDG_CACHE_HOME"
         ))
@@ -52,6 +54,10 @@ mod tests {
     fn a_folder_that_make_cannot_build_in_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(prepare(folder.path().join("plain")).is_ok());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").expect("written");
+        let refused = prepare(file).expect_err("refused").to_string();
+        assert!(refused.contains("a file, and no folder"), "{refused}");
         let refused = prepare(folder.path().join("of my own")).expect_err("refused").to_string();
         assert!(refused.contains("a blank in its name; give --cache"), "{refused}");
     }

@@ -13,6 +13,7 @@ pub use arguments::Call;
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
+use crate::origin::Provenance;
 use crate::progress::{Progress, go_on};
 use crate::repetition::Repetition;
 use crate::row::Cycles;
@@ -105,11 +106,13 @@ pub struct CallRow {
     pub seed: u64,
     /// Why there are no figures, or what is wrong with the outputs.
     pub problem: Option<String>,
+    /// Origin of the figures.
+    pub provenance: Provenance,
 }
 
 impl CallRow {
     /// Without figures.
-    fn new(request: &Request, target: &Target) -> CallRow {
+    fn new(workspace: &Workspace, request: &Request, target: &Target) -> CallRow {
         CallRow {
             call: request.call.clone(),
             target: target.name().into(),
@@ -130,46 +133,8 @@ impl CallRow {
             compiler: String::new(),
             seed: request.seed,
             problem: None,
+            provenance: Provenance::new(workspace.origin(), &target.text, None, Some(request.seed)),
         }
-    }
-}
-
-/// A figure that rows are ranked by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rank {
-    Cycles,
-    Time,
-    Energy,
-    Flash,
-    Ram,
-    Stack,
-}
-
-impl Rank {
-    /// All of them, by their names.
-    pub const ALL: [(&str, Rank); 6] = [
-        ("cycles", Rank::Cycles),
-        ("time", Rank::Time),
-        ("energy", Rank::Energy),
-        ("flash", Rank::Flash),
-        ("ram", Rank::Ram),
-        ("stack", Rank::Stack),
-    ];
-
-    /// Puts the rows with the least first, and those without figures or with wrong outputs last.
-    pub fn sort(self, rows: &mut [CallRow]) {
-        let figure = |row: &CallRow| {
-            let figure = match self {
-                Rank::Cycles => row.cycles.map(|cycles| cycles.mean),
-                Rank::Time => row.time_s,
-                Rank::Energy => row.energy_j,
-                Rank::Flash => row.flash_bytes.map(|bytes| bytes as f64),
-                Rank::Ram => row.ram_bytes.map(|bytes| bytes as f64),
-                Rank::Stack => row.stack_bytes.map(f64::from),
-            };
-            figure.filter(|_| row.problem.is_none()).unwrap_or(f64::INFINITY)
-        };
-        rows.sort_by(|one, other| figure(one).total_cmp(&figure(other)));
     }
 }
 
@@ -185,8 +150,17 @@ pub struct Called {
 
 impl Called {
     /// Rows of what did not come to be run on any part.
-    fn not_begun(request: &Request, targets: &[Target], remarks: Vec<String>, error: &LabError) -> Called {
-        let row = |target| CallRow { problem: Some(error.to_string()), ..CallRow::new(request, target) };
+    fn not_begun(
+        workspace: &Workspace,
+        request: &Request,
+        targets: &[Target],
+        remarks: Vec<String>,
+        error: &LabError,
+    ) -> Called {
+        let row = |target| {
+            let problem = Some(error.to_string());
+            CallRow { problem, ..CallRow::new(workspace, request, target) }
+        };
         Called { rows: targets.iter().map(row).collect(), remarks, failure: Some(error.to_string()) }
     }
 
@@ -259,7 +233,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
                 Ok(outputs) => Some(outputs),
                 Err(error) if error.is_usage() => return Err(error),
                 // What does not work on the host has a row without figures on each part.
-                Err(error) => return Ok(Called::not_begun(request, &targets, remarks, &error)),
+                Err(error) => return Ok(Called::not_begun(workspace, request, &targets, remarks, &error)),
             }
         }
     };
@@ -332,7 +306,7 @@ fn inputs(plan: &Plan, request: &Request) -> Result<Vec<Vec<Vec<Number>>>, LabEr
 impl Shared<'_> {
     /// A part's row, and its outputs where it has any.
     fn row(&self, target: &Target) -> (CallRow, OfPart) {
-        let mut row = CallRow::new(self.request, target);
+        let mut row = CallRow::new(self.workspace, self.request, target);
         match self.measure(target, &mut row) {
             Ok(outputs) => (row, outputs),
             Err(error) => {

@@ -22,6 +22,7 @@ use self::difference::{Finding, Record, finding};
 use self::firmware::LeakRow;
 use crate::harness::OperationRun;
 use crate::operations::{Catalogue, InputBytes, Operation, VARIANTS};
+use crate::origin::Provenance;
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
 use crate::reference::{Case, random_case};
@@ -107,6 +108,18 @@ pub enum Difference {
     Time,
 }
 
+impl Difference {
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Difference::Branch => "branch",
+            Difference::Address => "address",
+            Difference::Time => "time",
+        }
+    }
+}
+
 /// The check of one operation, built in one way for one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -150,6 +163,9 @@ pub struct ConstantTimeRow {
     pub readers: u32,
     /// The instructions of the first run that depend on a secret, by address.
     pub leaks: Vec<Dependence>,
+    /// Origin of the row; absent of one that was checked by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
 }
 
 /// One operation's firmware on its target.
@@ -213,16 +229,21 @@ pub fn run_each(
             let what = format!("building {} {variant}", target.name());
             progress.report(begun.load(Ordering::Relaxed), total, &what);
             let names: Vec<&str> = built.iter().map(String::as_str).collect();
-            Ok(::firmware::build(&workspace.source(target, point)?, variant, &names)?)
+            let source = workspace.source(target, point)?;
+            let build = ::firmware::build(&source, variant, &names)?;
+            let compiler = Some(::firmware::compiler_version(&source)?);
+            Ok((build, Provenance::new(workspace.origin(), &target.text, compiler, Some(request.seed))))
         },
-        |row, build| {
+        |row, (build, provenance)| {
             go_on(progress)?;
             let (set, operation) = &asked[row];
             let Set { target, point, variant, .. } = &sets[*set];
             let what = format!("{} {} {variant}", target.name(), operation.name);
             progress.report(begun.fetch_add(1, Ordering::Relaxed), total, &what);
+            let provenance = Some(provenance.clone());
             if !request.checks(operation) {
-                return Ok(ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Public));
+                let row = ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Public);
+                return Ok(ConstantTimeRow { provenance, ..row });
             }
             let subject = Subject {
                 target,
@@ -231,7 +252,9 @@ pub fn run_each(
                 operation,
                 variant,
             };
-            check_by(workers, &subject, request, &accepted, &|run| case(operation, request.seed, run))
+            let case = |run| case(operation, request.seed, run);
+            let row = check_by(workers, &subject, request, &accepted, &case)?;
+            Ok(ConstantTimeRow { provenance, ..row })
         },
         |row| {
             let more = take(&row);
@@ -333,6 +356,7 @@ impl ConstantTimeRow {
             secret_bytes_read: 0,
             readers: 0,
             leaks: Vec::new(),
+            provenance: None,
         }
     }
 }

@@ -20,9 +20,12 @@
 //! - [`call`]: a function of a user's own, compiled for each part and called
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`verify_board`]: cycles that a board counted itself, beside the model's
-//! - [`compare`]: the rows of a command beside those of an earlier run, and limits
+//! - [`compare`]: the rows of a command beside those of an earlier run, and limits; [`rank`]: the
+//!   figures that rows are ranked by
+//! - [`list`]: the names that they take; [`origin`]: the origin of their figures
 //! - [`work`]: their work, on all processors of the host
-//! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; progress
+//! - [`report`], [`plot`], [`page`], [`progress`]: rows as a table, JSON or CSV; charts; pages;
+//!   progress
 
 pub mod accuracy;
 pub mod bench;
@@ -40,10 +43,13 @@ pub mod energy_accuracy;
 mod error;
 mod files;
 pub mod harness;
+pub mod list;
 pub mod measure;
 pub mod named_board;
 pub mod names;
 pub mod operations;
+pub mod origin;
+pub mod page;
 mod pins;
 mod pipeline;
 pub mod plan;
@@ -53,6 +59,7 @@ pub mod probe;
 pub mod profile;
 mod program;
 pub mod progress;
+pub mod rank;
 mod recorded;
 pub mod reference;
 pub mod region;

@@ -3,6 +3,7 @@
 mod bench_inputs;
 mod console;
 mod ending;
+pub(crate) mod flamegraph;
 mod rows;
 
 pub(crate) use ending::EndedColumns;
@@ -12,6 +13,7 @@ pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
+use crate::origin::Provenance;
 use crate::power_states::{StateSpent, by_state};
 use crate::profile::Profiler;
 use crate::program::Input;
@@ -28,9 +30,8 @@ use console::Console;
 use ending::Ending;
 use firmware::Firmware;
 use mcu::{Access, ClockChange, Mcu, Observer, Pin, PinDirections, PinEdge, SleepInterval, Step, StubUse};
-use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
@@ -354,8 +355,7 @@ pub fn run(
         console.finish();
     }
     let recorder = watcher.recorder.take();
-    let listing = listed.zip(recorder.as_ref());
-    let listing = listing.and_then(|(function, recorder)| recorder.listing(function, &*machine));
+    let listing = listed.zip(recorder.as_ref()).and_then(|(at, recorder)| recorder.listing(at, &*machine));
     let failure = failure.or(recorder.and_then(|recorder| recorder.finish(&*machine).err()));
     let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
     let end = machine.cycles();
@@ -365,14 +365,15 @@ pub fn run(
     let accuracies = rows::rate(rows.iter_mut().chain([&mut program]), &target, &firmware, &*machine);
     rows.extend(rows::passed_over(&*machine));
     let folded = watcher.profiler.folded();
-    let drawn = flamegraph.zip(request.flamegraph.as_ref());
-    let undrawn = drawn.and_then(|(file, path)| write_flamegraph(file, path, &folded, &target).err());
-    let failure = failure.or(undrawn);
+    let drawn = flamegraph::write(flamegraph.zip(request.flamegraph.as_ref()), &folded, &target);
+    let failure = failure.or(drawn.err());
     let ended = Ended { how, place: Some(place), why: failure.as_ref().map(ToString::to_string) };
     let clocks = watcher.profiler.into_timeline().end()?;
     let states = by_state(&target, supply_v, fetch, &machine.spans())?;
     let (energy_accuracies, mut state_rows) = (clocks.energy_accuracies(&target), rows::state_rows(&states));
+    let provenance = Some(Provenance::new(workspace.origin(), &target.text, None, None));
     for row in rows.iter_mut().chain(&mut state_rows).chain([&mut program]) {
+        row.provenance.clone_from(&provenance);
         row.power(supply_v, target.supply.memory_of(fetch), energy_accuracies.first());
         row.ended = Some(ended.clone());
         row.firmware = request.setup.elf.display().to_string();
@@ -465,16 +466,4 @@ fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Opt
             Ok(Some(Region::Marker { address }))
         }
     }
-}
-
-fn write_flamegraph(mut file: File, path: &Path, folded: &[String], target: &Target) -> Result<(), LabError> {
-    let mut options = inferno::flamegraph::Options::default();
-    options.title = format!("Cycles on {}", target.part.description);
-    options.count_name = "cycles".into();
-    options.font_type = "sans-serif".into();
-    let mut svg = Vec::new();
-    inferno::flamegraph::from_lines(&mut options, folded.iter().map(String::as_str), &mut svg).map_err(
-        |error| LabError::BadFile { path: path.into(), problem: format!("no flame graph: {error}") },
-    )?;
-    file.write_all(&svg).map_err(|error| LabError::File { path: path.into(), error })
 }

@@ -1,8 +1,11 @@
 //! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that
 //! differ without colour.
 
+mod bars;
 mod boxes;
 mod scale;
+
+pub use bars::{Bar, BarGroup, bars};
 
 use crate::LabError;
 use plotters::coord::Shift;

@@ -416,7 +416,8 @@ impl Probe {
     /// # Errors
     /// No such pin, with those that there are.
     pub fn pin(&self, name: &str) -> Result<Option<bool>, LabError> {
-        let pin = pins::find(name, self.target()).map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
+        let pin = pins::find(name, self.target())
+            .map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
         Ok(self.machine.board().pin(&pin.port, pin.bit))
     }
 
@@ -425,7 +426,8 @@ impl Probe {
     /// # Errors
     /// No such pin, with those that there are.
     pub fn set_pin(&mut self, name: &str, level: Option<bool>) -> Result<(), LabError> {
-        let pin = pins::find(name, self.target()).map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
+        let pin = pins::find(name, self.target())
+            .map_err(|problem| LabError::Usage(format!("pin {name}: {problem}")))?;
         self.machine.board_mut().set_input(pin, level);
         Ok(())
     }

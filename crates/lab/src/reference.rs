@@ -84,11 +84,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     }
     let case = match name {
         // Noise has no expected value.
-        "random-module-generate" => Ok(Some(Case {
-            inputs: vec![("message", vec![0; bytes])],
-            result: Some(0),
-            ..Case::default()
-        })),
+        "random-module-generate" => {
+            Ok(Some(Case { inputs: vec![("message", vec![0; bytes])], result: Some(0), ..Case::default() }))
+        }
         "drbg-generate" => drbg::generate_case(&bytes_of(drbg::SEED_BYTES, rng), bytes),
         _ => symmetric::case(operation, bytes, rng),
     };

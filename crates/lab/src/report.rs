@@ -1,16 +1,26 @@
-//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's
-//! XML for a server.
+//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown, JUnit's XML,
+//! SARIF and dashboards' JSON for a server, LaTeX for a paper.
 
+mod arrangement;
 mod board;
 mod called;
 mod comparison;
 pub mod constant_time;
+mod history;
 mod junit;
 mod leaks;
 mod listing;
 mod measured;
+mod pages;
+mod pair;
+mod parts;
+mod picture;
+mod sarif;
+mod section;
 pub mod stream;
+mod summary;
 
+pub use arrangement::Arrangement;
 pub use board::board;
 pub use called::called;
 pub use comparison::{ChangeRow, Shown, comparison};
@@ -18,6 +28,17 @@ pub use junit::measured as junit;
 pub use leaks::{CheckedRow, leaks};
 pub use listing::listing;
 pub use measured::measure;
+pub use pages::{MeasuredRun, bench_page, call_page, measured_page};
+pub use pair::Pair;
+pub use picture::picture;
+
+use crate::LabError;
+use output::ReportFormat;
+
+/// The error of a format that rows are not written in.
+fn not_offered(format: ReportFormat) -> LabError {
+    LabError::Usage(format!("--format {} is not for these rows; see --help", format.name()))
+}
 
 /// Reasons of runs that did not end as they should, a line each, for the top of a table.
 fn unfinished_lines(errors: &[(String, String)]) -> String {

@@ -2,6 +2,7 @@
 
 use crate::accuracy::Accuracy;
 use crate::energy_accuracy::EnergyAccuracy;
+use crate::origin::Provenance;
 use serde::Serialize;
 
 /// Mean, spread and range of the cycles of a row.
@@ -75,6 +76,8 @@ pub struct BenchRow {
     pub stack_bytes: u32,
     /// Every output equalled the reference's.
     pub verified: bool,
+    /// Origin of the figures.
+    pub provenance: Provenance,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::calibration::Calibrated;
 use crate::files::{Embedded, Files};
+use crate::origin::Origin;
 use crate::result_cache::Content;
 use crate::target::{OperatingPoint, Target};
 use crate::{LabError, cache, names};
@@ -19,6 +20,7 @@ pub struct Workspace {
     /// Once they are needed.
     root: OnceLock<PathBuf>,
     cache: OnceLock<PathBuf>,
+    origin: OnceLock<Origin>,
     asked_cache: Option<PathBuf>,
     pub(crate) calibration: Option<Calibrated>,
 }
@@ -74,6 +76,7 @@ impl Workspace {
             files,
             root: OnceLock::new(),
             cache: OnceLock::new(),
+            origin: OnceLock::new(),
             asked_cache: None,
             calibration: None,
         }
@@ -109,6 +112,20 @@ impl Workspace {
             }
         };
         Ok(self.root.get_or_init(|| root))
+    }
+
+    /// The project's folder; none where the project is in the program.
+    fn folder(&self) -> Option<&Path> {
+        match &self.files {
+            Files::Folder(root) => Some(root),
+            Files::Program(_) => None,
+        }
+    }
+
+    /// This program and the commit of the project's folder.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        self.origin.get_or_init(|| Origin::of(self.folder()))
     }
 
     /// Folder of built firmware and measured figures.

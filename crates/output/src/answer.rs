@@ -56,6 +56,7 @@ pub fn advice(error: &io::Error) -> &'static str {
         }
         ErrorKind::IsADirectory => "name a file in that folder",
         ErrorKind::NotADirectory => "check the path: a part of it is a file and no folder",
+        ErrorKind::InvalidFilename => "choose a shorter name",
         _ => "check the path and its permissions",
     }
 }
@@ -73,6 +74,11 @@ pub fn write(text: &str) -> Result<Written, Unwritten> {
     }
 }
 
+/// Writes a line to standard error. A reader that has gone (`2>&1 | head`) is no failure.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Writes what a command has to say, and returns its exit code.
 #[must_use]
 pub fn end(result: Result<Answer, Failure>) -> ExitCode {
@@ -80,15 +86,15 @@ pub fn end(result: Result<Answer, Failure>) -> ExitCode {
         Ok(answer) => {
             let written = write(&answer.data);
             if !answer.remark.is_empty() {
-                eprintln!("{}", answer.remark);
+                say(&answer.remark);
             }
             if let Err(error) = &written {
-                eprintln!("wattseal: {error}");
+                say(&format!("wattseal: {error}"));
             }
             if answer.success && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
         Err(failure) => {
-            eprintln!("wattseal: {}", failure.message);
+            say(&format!("wattseal: {}", failure.message));
             ExitCode::from(if failure.is_usage { 2 } else { 1 })
         }
     }

@@ -5,14 +5,16 @@
 mod answer;
 pub mod commands;
 mod format;
+mod latex;
 mod number;
 mod progress;
 mod rows;
 mod sheet;
 pub mod stop;
 
-pub use answer::{Answer, Failure, Unwritten, Written, advice, end, write};
+pub use answer::{Answer, Failure, Unwritten, Written, advice, end, say, write};
 pub use format::{Format, PaperFormat, ReportFormat};
+pub use latex::latex_text;
 pub use number::{duration, figure, grouped, scaled, significant};
 pub use progress::Bar;
 pub use rows::{OutputError, csv, csv_line, json, json_item, table};

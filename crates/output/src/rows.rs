@@ -12,11 +12,11 @@ pub struct OutputError {
     reason: String,
 }
 
-/// Rows as JSON.
+/// Rows, or a document, as JSON.
 ///
 /// # Errors
 /// [`OutputError`] for rows that JSON cannot hold.
-pub fn json<T: Serialize>(rows: &[T]) -> Result<String, OutputError> {
+pub fn json<T: Serialize + ?Sized>(rows: &T) -> Result<String, OutputError> {
     serde_json::to_string_pretty(rows)
         .map(|text| text + "\n")
         .map_err(|error| OutputError { format: "JSON", reason: error.to_string() })

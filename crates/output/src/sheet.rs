@@ -1,5 +1,6 @@
 //! Rows under columns, as a table for a person or as Markdown.
 
+use crate::latex::latex_text;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
@@ -18,31 +19,39 @@ pub struct Column<'a> {
     spare: u8,
     /// True if its names may lose their middle where a table is too wide.
     name: bool,
+    /// True if the header is broken to the width of its cells.
+    is_header_broken: bool,
 }
 
 impl<'a> Column<'a> {
     /// A column of words.
     #[must_use]
     pub const fn left(header: &'a str) -> Column<'a> {
-        Column { header, right: false, spare: 0, name: false }
+        Column { header, right: false, spare: 0, name: false, is_header_broken: false }
     }
 
     /// A column of names, of which beginning and end tell enough.
     #[must_use]
     pub const fn name(header: &'a str) -> Column<'a> {
-        Column { header, right: false, spare: 0, name: true }
+        Column { header, right: false, spare: 0, name: true, is_header_broken: false }
     }
 
     /// A column of figures.
     #[must_use]
     pub const fn right(header: &'a str) -> Column<'a> {
-        Column { header, right: true, spare: 0, name: false }
+        Column { header, right: true, spare: 0, name: false, is_header_broken: false }
     }
 
     /// The same, left out where a table is too wide: the one with the highest number first.
     #[must_use]
     pub const fn spare(self, order: u8) -> Column<'a> {
         Column { spare: order, ..self }
+    }
+
+    /// The same, with a header of several lines where its cells are narrower.
+    #[must_use]
+    pub const fn with_broken_header(self) -> Column<'a> {
+        Column { is_header_broken: true, ..self }
     }
 }
 
@@ -63,6 +72,16 @@ impl<'a> Sheet<'a> {
     /// One more row, with a cell for each column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
+    }
+
+    /// The headers, each with whether its column is set to the right.
+    pub fn headers(&self) -> impl Iterator<Item = (&'a str, bool)> {
+        self.columns.iter().map(|column| (column.header, column.right))
+    }
+
+    /// The cells of each row.
+    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(Vec::as_slice)
     }
 
     /// A table: of all columns where it may be `wide`, else of those that fit in [`NARROW`], with
@@ -111,7 +130,7 @@ impl<'a> Sheet<'a> {
     fn drawn(&self, shown: &[usize], most: usize) -> Table {
         let mut table = Table::new();
         table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(shown.iter().map(|column| self.columns[*column].header));
+        table.set_header(shown.iter().map(|column| self.header(*column)));
         for (index, column) in table.column_iter_mut().enumerate() {
             if self.columns[shown[index]].right {
                 column.set_cell_alignment(CellAlignment::Right);
@@ -127,6 +146,16 @@ impl<'a> Sheet<'a> {
         table
     }
 
+    /// Returns the header of a column, in lines.
+    fn header(&self, column: usize) -> String {
+        let Column { header, is_header_broken, .. } = self.columns[column];
+        if !is_header_broken {
+            return header.to_owned();
+        }
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        wrapped(header, cells.map(|cell| cell.chars().count()).max().unwrap_or(0)).join("\n")
+    }
+
     /// A table in Markdown, of all columns.
     #[must_use]
     pub fn markdown(&self) -> String {
@@ -135,6 +164,30 @@ impl<'a> Sheet<'a> {
         text += &format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
         text.extend(self.rows.iter().map(|row| markdown_row(row.iter().map(String::as_str))));
         text
+    }
+
+    /// A floating table in LaTeX, of all columns, with lines below it.
+    #[must_use]
+    pub fn latex(&self, title: &str, feet: &[String]) -> String {
+        let line = |cells: &mut dyn Iterator<Item = &str>| {
+            let cells: Vec<String> = cells.map(latex_text).collect();
+            format!("{}\\\\\n", cells.join(" & "))
+        };
+        let alignment: String =
+            self.columns.iter().map(|column| if column.right { 'r' } else { 'l' }).collect();
+        let mut text = String::from("\\begin{table}[htbp]\n\\centering\n");
+        if !title.is_empty() {
+            text += &format!("\\caption{{{}}}\n", latex_text(title));
+        }
+        text += &format!(
+            "\\footnotesize\n\\setlength{{\\tabcolsep}}{{3pt}}\n\\begin{{tabular}}{{{alignment}}}\n\\hline\n"
+        );
+        text += &line(&mut self.columns.iter().map(|column| column.header));
+        text += "\\hline\n";
+        text.extend(self.rows.iter().map(|row| line(&mut row.iter().map(String::as_str))));
+        text += "\\hline\n\\end{tabular}\n";
+        text.extend(feet.iter().map(|foot| format!("\n\\raggedright {}\n", latex_text(foot))));
+        text + "\\end{table}\n"
     }
 }
 
@@ -252,5 +305,17 @@ mod tests {
             "| function | cycles | kept long | first to go |\n| --- | ---: | ---: | ---: |\n\
              | operator\\|&lt;T><br>next | 1,234 | 5 | 6 |\n"
         );
+    }
+
+    #[test]
+    fn latex_has_all_columns_and_holds_what_it_would_read() {
+        let text = sheet("a_b & c").latex("5 % less", &["± 2 %".to_owned()]);
+        assert!(
+            text.contains("\\caption{5 \\% less}\n") && text.contains("\\begin{tabular}{lrrr}\n"),
+            "{text}"
+        );
+        assert!(text.contains("function & cycles & kept long & first to go\\\\\n\\hline\n"), "{text}");
+        assert!(text.contains("a\\_b \\& c & 1,234 & 5 & 6\\\\\n"), "{text}");
+        assert!(text.ends_with("\n\\raggedright $\\pm$ 2 \\%\n\\end{table}\n"), "{text}");
     }
 }

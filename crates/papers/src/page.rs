@@ -7,11 +7,9 @@ use crate::report::meanings;
 use crate::report::tally::Tally;
 use crate::reproduce::provenance::Provenance;
 use crate::reproduce::{Reproduction, TableChart};
+use lab::page::document;
 use lab::{LabError, plot};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-const STYLE: &str = include_str!("page/style.css");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+use maud::{Markup, PreEscaped, html};
 
 /// Counts of published figures in the index.
 const CELLS: [&str; 7] =
@@ -164,24 +162,6 @@ fn row_of(paper: &Entry) -> Markup {
             @for (index, count) in paper.verdicts.iter().enumerate() { td.first[index == 0] { (count) } }
         }
     }
-}
-
-fn document(title: &str, body: &Markup) -> String {
-    let document = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="referrer" content="no-referrer";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { (body) }
-        }
-    };
-    document.into_string()
 }
 
 /// All counts in one line.

@@ -25,8 +25,8 @@ SEEDS = (1, 2, 3)
 DAYS = {"network-week": "0.25", "network-emulated": "0.0035"}
 # Scenarios without random numbers.
 SEEDLESS = {"configured"}
-# Fields that say how fast the host was.
-HOST_TIMES = {"wall_s", "meter_seconds_per_second"}
+# Fields that say how fast the host was, and of which commit the program is.
+OF_THE_HOST = {"wall_s", "meter_seconds_per_second", "provenance"}
 
 
 def targets() -> list[str]:
@@ -50,11 +50,11 @@ def commands() -> dict[str, list[str]]:
     return wanted
 
 
-def without_host_times(value: object) -> object:
+def without_the_host(value: object) -> object:
     if isinstance(value, dict):
-        return {key: without_host_times(inner) for key, inner in value.items() if key not in HOST_TIMES}
+        return {key: without_the_host(inner) for key, inner in value.items() if key not in OF_THE_HOST}
     if isinstance(value, list):
-        return [without_host_times(inner) for inner in value if not is_native(inner)]
+        return [without_the_host(inner) for inner in value if not is_native(inner)]
     return value
 
 
@@ -80,7 +80,7 @@ def record(folder: pathlib.Path, program: pathlib.Path, only: list[str]) -> int:
             check=False,
         )
         try:
-            data = without_host_times(json.loads(ran.stdout))
+            data = without_the_host(json.loads(ran.stdout))
         except json.JSONDecodeError:
             failed += 1
             print(f"{name}: no JSON, exit code {ran.returncode}\n{ran.stderr}", file=sys.stderr, flush=True)

@@ -4,6 +4,7 @@
 mod bench;
 mod ct;
 mod measure;
+mod tables;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ fn an_unknown_name_is_wrong_usage_and_names_its_neighbours() {
     assert!(error.contains("did you mean main"), "{error}");
     let error = refused(&["measure", firmware(), "--target", "atmega328p", "--pin", "PORTZ.1"], 2);
     assert!(error.contains("there is no port 'PORTZ'") && error.contains("PORTB"), "{error}");
+    assert!(refused(&["help", "benhc"], 2).contains("'bench'"));
     assert!(refused(&["bnech"], 2).contains("bench"));
 }
 
@@ -199,4 +201,13 @@ fn standard_output_that_is_full_is_a_failure() {
         assert_eq!(output.status.code(), Some(1), "{error}");
         assert!(error.contains("standard output: No space left"), "{error}");
     }
+}
+
+/// A reader of standard error may go before all is said: `2>&1 | head -1`.
+#[test]
+fn closed_standard_error_is_no_panic() {
+    let (read, write) = std::io::pipe().expect("a pipe");
+    drop(read);
+    let output = command(&["measure", "none.elf", "--target", "atmega328p"]).stderr(write).output();
+    assert_eq!(output.expect("it runs").status.code(), Some(1));
 }

@@ -125,3 +125,37 @@ fn wrong_names_are_refused_with_the_nearest() {
         assert!(err.contains(said), "{options:?}: {err}");
     }
 }
+
+/// The rules of SARIF 2.1.0 that code scanning needs: OASIS, sections 3.13 to 3.35.
+#[test]
+fn sarif_has_each_leak_at_its_line() {
+    let options = ["--function", "look_up", "--secret", "key", "--format", "sarif"];
+    let (code, out, err) = ct(&options);
+    assert_eq!(code, Some(1), "{err}");
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    let driver = &run["tool"]["driver"];
+    let rules = driver["rules"].as_array().expect("rules");
+    assert!(driver["name"] == "wattseal" && rules.iter().all(|rule| rule["id"].is_string()), "{out}");
+    let results = run["results"].as_array().expect("results");
+    assert_eq!(results.len(), 1, "{out}");
+    let result = &results[0];
+    let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+    assert_eq!(
+        (&result["ruleId"], &rules[index]["id"]),
+        (&"secret-dependent-address".into(), &result["ruleId"])
+    );
+    assert!(result["message"]["text"].as_str().is_some_and(|text| text.contains("key")), "{out}");
+    let place = &result["locations"][0]["physicalLocation"];
+    let uri = place["artifactLocation"]["uri"].as_str().expect("a URI");
+    let line = format!("ct.c:{}", place["region"]["startLine"]);
+    assert!(uri.ends_with("tests/suite/ct.c") && line == line_of("ADDRESS"), "{out}");
+    let clear = ["--function", "differs_constantly", "--secret", "key", "--format", "sarif"];
+    let (code, out, err) = ct(&clear);
+    let document: Value = serde_json::from_str(&out).expect("JSON");
+    assert!(
+        code == Some(0) && document["runs"][0]["results"].as_array().is_some_and(Vec::is_empty),
+        "{err}{out}"
+    );
+}

@@ -163,9 +163,14 @@ fn a_target_file_of_one_s_own_is_a_target() {
     fs::write(machine.at("here/parts/other.toml"), named("other")).expect("written");
     fs::write(machine.at("here/bad.toml"), named("../bad")).expect("written");
     let theirs = machine.run(BENCH);
+    // A row has the hash of its target's file.
+    let lines = |rows: &str| -> Vec<String> {
+        rows.lines().filter(|line| !line.contains("target_sha256")).map(str::to_owned).collect()
+    };
     for (asked, name) in [("mine.toml", "mine"), ("./mine.toml", "mine"), ("parts/", "other")] {
         let own = machine.run(&BENCH.replacen("atmega328p", asked, 1));
-        assert_eq!(own, theirs.replace("\"atmega328p\"", &format!("\"{name}\"")), "{asked}");
+        let theirs = theirs.replace("\"atmega328p\"", &format!("\"{name}\""));
+        assert_eq!(lines(&own), lines(&theirs), "{asked}");
     }
     let measured = machine.run("measure own.elf --target ./mine.toml --max-cycles 20000 --format json");
     assert!(measured.contains("\"target\": \"mine\""), "{measured}");

@@ -36,7 +36,7 @@ struct Written {
     schema: Value,
 }
 
-fn written() -> [Written; 11] {
+fn written() -> [Written; 12] {
     [
         of::<lab::row::BenchRow>("bench", "wattseal bench"),
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
@@ -45,11 +45,25 @@ fn written() -> [Written; 11] {
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
         of::<lab::report::ChangeRow>("compare", "wattseal check, and bench, measure, ct with --against"),
+        of::<Listed>("list", "wattseal list targets|ops|variants|schemes|papers|boards"),
         of::<papers::reproduce::PaperRecord>("reproduce", "wattseal reproduce"),
         of::<lab::verify_board::BoardRow>("verify-board", "wattseal verify-board"),
         of::<lab::plan::PlanRow>("plan", "wattseal plan"),
         of::<Simulated>("simulate", "wattseal simulate"),
     ]
+}
+
+/// A target, an operation, a variant, a scheme, a paper or a board.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)]
+enum Listed {
+    Target(lab::list::TargetEntry),
+    Op(lab::list::OpEntry),
+    Variant(lab::list::VariantEntry),
+    Scheme(lab::list::SchemeEntry),
+    Paper(lab::list::PaperEntry),
+    Board(lab::list::BoardEntry),
 }
 
 /// Results of a harvested node, of a network or of a node that configures itself.
@@ -245,6 +259,7 @@ fn rows_have_the_fields_of_their_schema() {
         ("compare", format!("measure {own} --against {saved}")),
         ("measure-call", format!("measure {} --call fir([4],4) --target atmega328p", fir.display())),
         ("measure-listing", format!("measure {own} --listing main")),
+        ("list", "list targets".into()),
         ("plan", "plan --target atmega328p --scheme aes128-gcm --variant fast --supply 5".into()),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));

@@ -149,7 +149,8 @@ macro_rules! winternitz {
             pieces: &[[u8; 32]],
         ) -> (i32, WinternitzVerification) {
             let key = Sha256Context { state: [!0; 8], length: [!0; 2], block: [0xa5; 64] };
-            let mut verification = WinternitzVerification { name: [0xa5; 20], digits: [0xa5; 34], piece: 0xa5, key };
+            let mut verification =
+                WinternitzVerification { name: [0xa5; 20], digits: [0xa5; 34], piece: 0xa5, key };
             let begun = unsafe {
                 c::$ws_verify_begin(
                     &raw mut verification,

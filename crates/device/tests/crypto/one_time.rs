@@ -152,7 +152,11 @@ fn winternitz_with_two_bits_refuses_what_is_not_signed() {
     assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message[1..], &signature), (0, -1));
     for count in [0, 132, 134, 133 + 256] {
         let pieces: Vec<_> = signature.iter().copied().cycle().take(count).collect();
-        assert_eq!(winternitz_w2_verify(&public_key, &randomizer, &message, &pieces), (0, -1), "{count} pieces");
+        assert_eq!(
+            winternitz_w2_verify(&public_key, &randomizer, &message, &pieces),
+            (0, -1),
+            "{count} pieces"
+        );
     }
     // One kind's key and signature are not the other's.
     let other = winternitz_keygen(&seed, &name);

@@ -52,7 +52,9 @@ impl Shared<'_> {
         let kit = Kit::build(&source)?;
         let flags = [&["-O2".to_owned()][..], &self.request.options, &self.request.flags].concat();
         let flags = if kit.is_sdcc() { &flags[1..] } else { &flags };
-        row.compiler = format!("{} {}", firmware::compiler_version(&source)?, flags.join(" ")).trim().into();
+        let compiler = firmware::compiler_version(&source)?;
+        row.compiler = format!("{compiler} {}", flags.join(" ")).trim().into();
+        row.provenance.compiler = Some(compiler);
         let folder = temporary()?;
         host::write(&folder.path().join(self.sources.named("harness")), &self.harness)?;
         let harness =

@@ -213,17 +213,18 @@ impl Accepted {
                     && row.variant == variant
             })
         };
-        let targets = workspace.targets_with_operations(&[])?;
-        for decision in unused {
-            let mut complete = true;
-            for target in &targets {
-                for variant in VARIANTS {
-                    for operation in catalogue.built_as(target, variant)? {
-                        let covered = decision.covers(target.name(), &operation.name, variant);
-                        complete &= !covered || made(target.name(), &operation.name, variant);
-                    }
-                }
+        // Once for all decisions: each copies the operations of every target.
+        let mut built: Vec<(String, String, &str)> = Vec::new();
+        for target in workspace.targets_with_operations(&[])? {
+            for variant in VARIANTS {
+                let operations = catalogue.built_as(&target, variant)?.into_iter();
+                built.extend(operations.map(|operation| (target.name().to_owned(), operation.name, variant)));
             }
+        }
+        for decision in unused {
+            let complete = built.iter().all(|(target, operation, variant)| {
+                !decision.covers(target, operation, variant) || made(target, operation, variant)
+            });
             if complete {
                 return Err(LabError::BadFile {
                     path: self.path.clone(),

@@ -4,6 +4,7 @@ use super::{Ended, Watcher};
 use crate::LabError;
 use crate::accuracy::{Accuracy, Bound};
 use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
+use crate::origin::Provenance;
 use crate::power_states::{ACTIVE, StateSpent};
 use crate::profile::{Call, OpenCall, Profiler, Total};
 use crate::region::Region;
@@ -75,6 +76,9 @@ pub struct MeasureRow {
     /// End of the row's run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
+    /// Origin of the figures; absent of a program that could not be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
 }
 
 impl MeasureRow {
@@ -103,6 +107,7 @@ impl MeasureRow {
             asleep_j: 0.0,
             bounded_s: 0.0,
             ended: None,
+            provenance: None,
         }
     }
 

@@ -2,8 +2,8 @@
 //! `cargo test` runs them.
 
 use crate::LabError;
-use crate::workspace::Workspace;
 use crate::user_firmware::{Setup, UserFirmware, advice_on};
+use crate::workspace::Workspace;
 use firmware::{EmbeddedTest, embedded_tests};
 use mcu::{Mcu, Stop, Until};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,88 +1,67 @@
 //! The rows of a measured call: a part each.
 
+use super::history;
+use super::parts::{self, Outcome, PartRow};
+use super::section::Section;
 use crate::LabError;
 use crate::accuracy::Bound;
 use crate::call::CallRow;
 use crate::compare::{self, CALL};
 use crate::energy_accuracy::EnergyBound;
-use output::{Column, ReportFormat, Sheet, csv, figure, grouped, json, scaled};
+use crate::origin::OriginColumns;
+use crate::rank::{Costs, Rank};
+use output::{ReportFormat, csv, json};
 use serde::Serialize;
 
-const COLUMNS: [Column<'static>; 9] = [
-    Column::name("target"),
-    Column::right("MHz").spare(3),
-    Column::right("cycles"),
-    Column::right("time"),
-    Column::right("energy"),
-    Column::right("flash B"),
-    Column::right("RAM B"),
-    Column::right("stack B"),
-    Column::left("output").spare(4),
-];
-
-/// Rows of a call, in one table.
+/// Rows of a call, in one table; `by` says what they are ranked by.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn called(rows: &[CallRow], format: ReportFormat, wide: bool) -> Result<String, LabError> {
-    let mut sheet = Sheet::new(&COLUMNS);
-    rows.iter().for_each(|row| sheet.row(cells(row)));
+pub fn called(
+    rows: &[CallRow],
+    format: ReportFormat,
+    by: Option<Rank>,
+    wide: bool,
+) -> Result<String, LabError> {
     Ok(match format {
         ReportFormat::Json => json(rows)?,
-        ReportFormat::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>())?,
-        ReportFormat::Junit => super::junit(&compare::measured(rows, &CALL)?, "measure")?,
-        ReportFormat::Markdown => {
-            sheet.markdown() + &feet(rows).iter().map(|foot| format!("\n{foot}\n")).collect::<String>()
+        ReportFormat::Csv => {
+            let origins = rows.iter().map(|row| OriginColumns::from(&row.provenance));
+            csv(&rows.iter().map(FlatRow::from).zip(origins).collect::<Vec<_>>())?
         }
-        ReportFormat::Table => {
-            sheet.table(wide) + &feet(rows).iter().map(|foot| format!("{foot}\n")).collect::<String>()
+        ReportFormat::Junit => super::junit(&compare::measured(rows, &CALL)?, "measure")?,
+        ReportFormat::GithubBenchmark => history::github(&compare::measured(rows, &CALL)?)?,
+        ReportFormat::Bencher => history::bencher(&compare::measured(rows, &CALL)?)?,
+        ReportFormat::Sarif => return Err(super::not_offered(format)),
+        ReportFormat::Markdown | ReportFormat::Latex | ReportFormat::Table => {
+            let parts: Vec<PartRow<'_>> = rows.iter().map(part).collect();
+            let bar = by.filter(|_| format == ReportFormat::Table);
+            Section { title: String::new(), sheet: parts::sheet(&parts, bar), feet: parts::feet(&parts) }
+                .text(format, wide)
         }
     })
 }
 
-fn cells(row: &CallRow) -> [String; 9] {
-    let bytes = |number: Option<i64>| number.map_or("–".into(), grouped);
-    let quantity = |value: Option<f64>, unit| value.map_or("–".into(), |value| scaled(value, unit));
-    let mark = row.accuracy.as_ref().map_or("", |accuracy| accuracy.cycles.mark());
-    let energy_mark = row.energy_accuracy.as_ref().map_or("", |accuracy| accuracy.energy.mark());
-    // Costs of what does not work mean nothing.
-    let is_wrong = row.problem.is_some() && row.cycles.is_some();
-    let cycles =
-        row.cycles.filter(|_| !is_wrong).map(|cycles| figure(Some(cycles.mean.round()), "cycles") + mark);
-    [
-        row.target.clone(),
-        format!("{}", row.clock_hz as f64 / 1e6),
-        cycles.unwrap_or(if is_wrong { "WRONG" } else { "none" }.into()),
-        quantity(row.time_s.filter(|_| !is_wrong), "s"),
-        row.energy_j.filter(|_| !is_wrong).map_or("–".into(), |energy| scaled(energy, "J") + energy_mark),
-        bytes(row.flash_bytes),
-        bytes(row.ram_bytes),
-        bytes(row.stack_bytes.map(i64::from)),
-        match (&row.problem, row.verified) {
-            (Some(_), _) if row.cycles.is_some() => "WRONG".into(),
-            (Some(_), _) => "none".into(),
-            (None, true) => "ok".into(),
-            (None, false) => "unknown".into(),
+pub(super) fn part(row: &CallRow) -> PartRow<'_> {
+    PartRow {
+        target: &row.target,
+        variant: "",
+        clock_hz: row.clock_hz,
+        // Bytes are there before a call goes wrong.
+        costs: Costs {
+            flash_bytes: row.flash_bytes.map(|bytes| bytes as f64),
+            ram_bytes: row.ram_bytes.map(|bytes| bytes as f64),
+            stack_bytes: row.stack_bytes.map(f64::from),
+            ..Costs::from(row)
         },
-    ]
-}
-
-/// Explanations of the marks, each once with the parts that it is of.
-fn feet(rows: &[CallRow]) -> Vec<String> {
-    let mut feet: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let accuracy = row.accuracy.as_ref().map(|accuracy| accuracy.foot());
-        let energy = row.energy_accuracy.as_ref().map(|accuracy| accuracy.foot());
-        for foot in accuracy.into_iter().chain(energy).filter(|foot| !foot.is_empty()) {
-            match feet.iter_mut().find(|(known, _)| *known == foot) {
-                Some((_, targets)) => targets.push(&row.target),
-                None => feet.push((foot, vec![&row.target])),
-            }
-        }
-    }
-    match rows {
-        [_] => feet.into_iter().map(|(foot, _)| foot).collect(),
-        _ => feet.into_iter().map(|(foot, targets)| format!("{}: {foot}", targets.join(", "))).collect(),
+        accuracy: row.accuracy.as_ref(),
+        energy_accuracy: row.energy_accuracy.as_ref(),
+        output: match (&row.problem, row.verified) {
+            (Some(_), _) if row.cycles.is_some() => Outcome::Wrong,
+            (Some(_), _) => Outcome::Absent,
+            (None, true) => Outcome::Right,
+            (None, false) => Outcome::Unknown,
+        },
     }
 }
 

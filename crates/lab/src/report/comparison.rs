@@ -68,6 +68,10 @@ pub fn comparison(
         ReportFormat::Junit => junit::compared(comparison, command)?,
         ReportFormat::Markdown => markdown(comparison, shown),
         ReportFormat::Table => table(comparison, shown, wide),
+        ReportFormat::Latex => sheet(&lines(comparison, shown)).latex(&comparison.summary(), &[]),
+        ReportFormat::Sarif | ReportFormat::GithubBenchmark | ReportFormat::Bencher => {
+            return Err(super::not_offered(format));
+        }
     })
 }
 
@@ -186,14 +190,18 @@ fn table(comparison: &Comparison, shown: Shown, wide: bool) -> String {
     text.replace(PAST, &style(PAST).red().to_string())
 }
 
-fn markdown(comparison: &Comparison, shown: Shown) -> String {
-    let columns = [&[Column::left("row")][..], &CHANGES].concat();
-    let mut sheet = Sheet::new(&columns);
-    let lines = lines(comparison, shown);
-    for (row, change) in &lines {
+/// All lines in one sheet.
+fn sheet(lines: &[(&ComparedRow, &Change)]) -> Sheet<'static> {
+    let mut sheet = Sheet::new(&[&[Column::left("row")][..], &CHANGES].concat());
+    for (row, change) in lines {
         sheet.row([row.measured.full_name()].into_iter().chain(cells(row, change)));
     }
-    let table = if lines.is_empty() { String::new() } else { sheet.markdown() + "\n" };
+    sheet
+}
+
+fn markdown(comparison: &Comparison, shown: Shown) -> String {
+    let lines = lines(comparison, shown);
+    let table = if lines.is_empty() { String::new() } else { sheet(&lines).markdown() + "\n" };
     let wrong: String = wrong(comparison).map(|line| format!("- {line}\n")).collect();
     let wrong = if wrong.is_empty() { wrong } else { wrong + "\n" };
     let errors = super::unfinished_markdown(&comparison.errors());

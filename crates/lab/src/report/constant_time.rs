@@ -1,6 +1,6 @@
 //! The rows of a check for constant time.
 
-use super::leaks::kind;
+use super::{junit, sarif};
 use crate::compare::{self, CONSTANT_TIME};
 use crate::ct::{ConstantTimeRow, Dependence, Difference, Verdict};
 use crate::{LabError, report};
@@ -26,7 +26,7 @@ const COLUMNS: [Column<'static>; 8] = [
 ];
 
 /// Writer of a constant-time check's rows, one after the other. A target's table comes once all its
-/// rows are there. JUnit's report, which says first how many there are, comes at the end.
+/// rows are there. JUnit's report, which says first how many there are, and SARIF come at the end.
 pub struct RowWriter {
     format: ReportFormat,
     wide: bool,
@@ -49,7 +49,6 @@ impl RowWriter {
         let text = match self.format {
             ReportFormat::Json => json_item(row, first)?,
             ReportFormat::Csv => csv_line(&FlatRow::from(row), first)?,
-            ReportFormat::Junit => String::new(),
             ReportFormat::Markdown => {
                 let head = match first {
                     true => Sheet::new(&[&[Column::left("target")][..], &COLUMNS].concat()).markdown(),
@@ -63,27 +62,33 @@ impl RowWriter {
             ReportFormat::Table if self.rows.last().is_some_and(|last| last.target != row.target) => {
                 self.last_table() + "\n"
             }
-            ReportFormat::Table => String::new(),
+            _ => String::new(),
         };
         self.rows.push(row.clone());
         Ok(text)
     }
 
-    /// Returns the text behind the last row.
+    /// Returns the text behind the last row, of a run that ended early with its error.
     ///
     /// # Errors
     /// None in practice: rows can always be written.
-    pub fn end(&self) -> Result<String, LabError> {
+    pub fn end(&self, error: Option<&LabError>) -> Result<String, LabError> {
         Ok(match self.format {
             ReportFormat::Json if self.rows.is_empty() => "[]\n".into(),
             ReportFormat::Json => "\n]\n".into(),
-            ReportFormat::Junit => report::junit(&compare::measured(&self.rows, &CONSTANT_TIME)?, "ct")?,
+            ReportFormat::Junit => {
+                junit::unfinished(&compare::measured(&self.rows, &CONSTANT_TIME)?, "ct", error)?
+            }
             ReportFormat::Markdown => match accepted(&self.rows).as_str() {
                 "" => String::new(),
                 accepted => format!("\n{accepted}"),
             },
             ReportFormat::Table => self.last_table(),
             ReportFormat::Csv => String::new(),
+            ReportFormat::Sarif => sarif::of_operations(&self.rows, error)?,
+            ReportFormat::Latex | ReportFormat::GithubBenchmark | ReportFormat::Bencher => {
+                return Err(report::not_offered(self.format));
+            }
         })
     }
 
@@ -119,6 +124,10 @@ struct FlatRow<'a> {
     readers: u32,
     leaks: String,
     accepted: String,
+    version: Option<&'a str>,
+    commit: Option<&'a str>,
+    compiler: Option<&'a str>,
+    target_sha256: Option<&'a str>,
 }
 
 impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
@@ -127,6 +136,7 @@ impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
             let leaks = row.leaks.iter().filter(|leak| leak.accepted.is_some() == accepted);
             leaks.map(dependence).collect::<Vec<_>>().join("; ")
         };
+        let provenance = row.provenance.as_ref();
         FlatRow {
             target: &row.target,
             op: &row.op,
@@ -148,6 +158,10 @@ impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
             readers: row.readers,
             leaks: leaks(false),
             accepted: leaks(true),
+            version: provenance.map(|provenance| provenance.version.as_str()),
+            commit: provenance.map(|provenance| provenance.commit.as_str()),
+            compiler: provenance.and_then(|provenance| provenance.compiler.as_deref()),
+            target_sha256: provenance.map(|provenance| provenance.target_sha256.as_str()),
         }
     }
 }
@@ -167,7 +181,7 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
 /// Describes a dependence on a secret in a line.
 fn dependence(found: &Dependence) -> String {
     let leak = &found.leak;
-    format!("{} on {} at {}", kind(leak), leak.secrets, leak.place)
+    format!("{} on {} at {}", leak.kind.name(), leak.secrets, leak.place)
 }
 
 /// Accepted dependences in these rows, a reason a line, with its places.
@@ -178,7 +192,7 @@ fn accepted(rows: &[ConstantTimeRow]) -> String {
         // The offset in the function differs from build to build.
         let (function, line) = leak.place.split_once(" at ").unwrap_or((&leak.place, ""));
         let place = if line.is_empty() { function } else { line };
-        let place = format!("{} at {place}", kind(leak));
+        let place = format!("{} at {place}", leak.kind.name());
         let places = reasons.entry(reason).or_default();
         if !places.contains(&place) {
             places.push(place);
@@ -234,7 +248,7 @@ impl ConstantTimeRow {
         let line = |found: &Dependence| match found.leak.place.split_once(" at ") {
             Some((at, line)) => {
                 let function = at.split_once('+').map_or(at, |(name, _)| name);
-                format!("{} on {} in {function} at {line}", kind(&found.leak), found.leak.secrets)
+                format!("{} on {} in {function} at {line}", found.leak.kind.name(), found.leak.secrets)
             }
             None => dependence(found),
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The report of a comparison; rows that are gone are no tests of it.
 pub(super) fn compared(comparison: &Comparison, command: &str) -> Result<String, LabError> {
     let now = comparison.rows.iter().filter(|row| row.state != State::Gone);
-    report(command, now.map(|row: &ComparedRow| (&row.measured, row.failures())))
+    report(command, now.map(|row: &ComparedRow| (&row.measured, row.failures())), None)
 }
 
 /// The report of rows by themselves.
@@ -16,7 +16,17 @@ pub(super) fn compared(comparison: &Comparison, command: &str) -> Result<String,
 /// # Errors
 /// None in practice: rows can always be written.
 pub fn measured(rows: &[Measured], command: &str) -> Result<String, LabError> {
-    report(command, rows.iter().map(|row| (row, row.wrong.iter().cloned().collect())))
+    unfinished(rows, command, None)
+}
+
+/// The report of rows by themselves, with one more test that is an error where the run did not come
+/// to its end.
+pub(super) fn unfinished(
+    rows: &[Measured],
+    command: &str,
+    error: Option<&LabError>,
+) -> Result<String, LabError> {
+    report(command, rows.iter().map(|row| (row, row.wrong.iter().cloned().collect())), error)
 }
 
 /// The report of one test, which fails for these reasons; with an `error` it did not come to its
@@ -55,6 +65,7 @@ fn written(report: &Report) -> Result<String, LabError> {
 fn report<'a>(
     command: &str,
     tests: impl Iterator<Item = (&'a Measured, Vec<String>)>,
+    error: Option<&LabError>,
 ) -> Result<String, LabError> {
     let mut report = Report::new(format!("wattseal {command}"));
     let mut suites: Vec<TestSuite> = Vec::new();
@@ -74,6 +85,13 @@ fn report<'a>(
             suite.add_test_case(test);
             suites.push(suite);
         }
+    }
+    if let Some(error) = error {
+        let mut test = TestCase::new("all rows", status(&[], Some(&error.to_string())));
+        test.set_classname(format!("wattseal.{command}"));
+        let mut suite = TestSuite::new(command);
+        suite.add_test_case(test);
+        suites.push(suite);
     }
     report.add_test_suites(suites);
     written(&report)

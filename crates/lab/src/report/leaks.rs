@@ -1,10 +1,12 @@
 //! The leaks of a firmware, and what was read of its secrets.
 
+use super::sarif;
 use crate::ct::firmware::{Checked, LeakRow};
 use crate::ct::{Difference, SecretRead};
 use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json};
 use serde::Serialize;
+use std::path::Path;
 
 const LEAKS: [Column<'static>; 5] = [
     Column::left("depends"),
@@ -100,6 +102,7 @@ impl<'a> CheckedRow<'a> {
 pub fn leaks(
     checked: &Checked,
     function: &str,
+    elf: &Path,
     format: ReportFormat,
     wide: bool,
 ) -> Result<String, LabError> {
@@ -122,7 +125,7 @@ pub fn leaks(
             let dependent = checked
                 .leaks
                 .iter()
-                .map(|row| format!("{} depends on {} at {}", kind(row), row.secrets, row.place));
+                .map(|row| format!("{} depends on {} at {}", row.kind.name(), row.secrets, row.place));
             let failures: Vec<String> = dependent.chain(checked.reads.unread()).collect();
             report::junit::test("ct", function, &failures, checked.failure.as_ref().map(ToString::to_string))?
         }
@@ -130,20 +133,16 @@ pub fn leaks(
         ReportFormat::Markdown => format!("{}\n{}", leaks.markdown(), reads.markdown()),
         ReportFormat::Table if is_clear => reads.table(wide),
         ReportFormat::Table => leaks.table(wide) + &reads.table(wide),
+        ReportFormat::Sarif => sarif::of_firmware(checked, function, elf)?,
+        ReportFormat::Latex | ReportFormat::GithubBenchmark | ReportFormat::Bencher => {
+            return Err(report::not_offered(format));
+        }
     })
-}
-
-pub(super) fn kind(row: &LeakRow) -> &'static str {
-    match row.kind {
-        Difference::Branch => "branch",
-        Difference::Address => "address",
-        Difference::Time => "time",
-    }
 }
 
 fn cells(row: &LeakRow) -> [String; 5] {
     [
-        kind(row).into(),
+        row.kind.name().into(),
         row.place.clone(),
         format!("{:#x}", row.pc),
         row.secrets.clone(),

@@ -1,9 +1,12 @@
 //! The rows of a measurement.
 
+use super::history;
+use super::section::Section;
 use crate::accuracy::Bound;
 use crate::compare::{self, MEASURE};
 use crate::energy_accuracy::EnergyBound;
 use crate::measure::{EndedColumns, How, MeasureRow};
+use crate::origin::OriginColumns;
 use crate::{LabError, report};
 use output::{Column, ReportFormat, Sheet, csv, grouped, json, scaled};
 use std::collections::HashMap;
@@ -50,7 +53,9 @@ pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<
         ReportFormat::Json => json(rows)?,
         ReportFormat::Csv => {
             let columns = rows.iter().map(|row| {
-                (MeasureRow { ended: None, ..row.clone() }, EndedColumns::from(row.ended.as_ref()))
+                let ended = EndedColumns::from(row.ended.as_ref());
+                let origin = row.provenance.as_ref().map(OriginColumns::from).unwrap_or_default();
+                (MeasureRow { ended: None, provenance: None, ..row.clone() }, ended, origin)
             });
             csv(&columns.collect::<Vec<_>>())?
         }
@@ -59,12 +64,32 @@ pub fn measure(rows: &[MeasureRow], format: ReportFormat, wide: bool) -> Result<
             let states = states(&of_states, several).map(|sheet| format!("\n{}", sheet.markdown()));
             report::unfinished_markdown(&errors()?) + &sheet(wide).markdown() + &states.unwrap_or_default()
         }
+        ReportFormat::Latex => {
+            let states = states(&of_states, several).map(|sheet| format!("\n{}", sheet.latex("States", &[])));
+            sheet(wide).latex("", &conditions(&begun)) + &states.unwrap_or_default()
+        }
+        ReportFormat::GithubBenchmark => history::github(&compare::measured(rows, &MEASURE)?)?,
+        ReportFormat::Bencher => history::bencher(&compare::measured(rows, &MEASURE)?)?,
+        ReportFormat::Sarif => return Err(report::not_offered(format)),
         ReportFormat::Table if begun.is_empty() => String::new(),
         ReportFormat::Table => {
             let states = states(&of_states, several).map(|sheet| sheet.table(wide)).unwrap_or_default();
             sheet(wide).table(wide) + &foot(&begun, wide) + &states
         }
     })
+}
+
+/// The rows and the states of one program, for a page.
+pub(super) fn sections(rows: &[MeasureRow]) -> Vec<Section<'static>> {
+    let (of_states, begun): (Vec<MeasureRow>, Vec<MeasureRow>) =
+        rows.iter().cloned().partition(|row| row.kind == "state");
+    let mut sheet = Sheet::new(&COLUMNS);
+    lines(&begun, false).iter().for_each(|rows| sheet.row(cells(rows)));
+    let feet = foot(&begun, false).lines().map(str::to_owned).collect();
+    let rows = Section { title: "Cycles, time and energy".into(), sheet, feet };
+    let states = states(&of_states, false);
+    let states = states.map(|sheet| Section { title: "States".into(), sheet, feet: Vec::new() });
+    [rows].into_iter().chain(states).collect()
 }
 
 /// Time and energy by state, of the programs that slept.

@@ -1,13 +1,16 @@
-//! The rows of a bench, each written as soon as it is there.
+//! The rows of a bench, each written as soon as it is there, where its place is known by then.
 
+use super::arrangement::Arrangement;
+use super::parts::repetition;
+use super::section::{self, WRONG, texts};
+use super::{history, junit};
 use crate::accuracy::Bound;
 use crate::compare::{self, BENCH};
 use crate::energy_accuracy::EnergyBound;
-use crate::repetition::Repetition;
 use crate::row::BenchRow;
 use crate::{LabError, report};
 use console::style;
-use output::{NARROW, ReportFormat, csv_line, figure, grouped, json_item, markdown_row, scaled};
+use output::{NARROW, ReportFormat, csv, csv_line, figure, grouped, json, json_item, markdown_row, scaled};
 use serde::Serialize;
 
 /// A column of the table.
@@ -51,9 +54,12 @@ const FIGURES: [Column; 10] = [
 const OUTPUT: &str = "output";
 
 /// Writes rows one after the other: a table for each target, one array, or lines below one header.
-/// JUnit's report, which says first how many there are, comes at the end.
+/// Other tables, ranked rows and JUnit's report, which says first how many there are, come at the
+/// end.
 pub struct RowWriter {
     format: ReportFormat,
+    wide: bool,
+    arrangement: Arrangement,
     columns: Vec<Column>,
     /// Of them, those that the table has.
     shown: Vec<bool>,
@@ -61,7 +67,7 @@ pub struct RowWriter {
     target: Option<String>,
     /// Explanations of the marks of the table under way.
     feet: Vec<String>,
-    /// Rows of the report at the end.
+    /// Rows of what comes at the end.
     rows: Vec<BenchRow>,
 }
 
@@ -71,6 +77,7 @@ impl RowWriter {
     pub fn new<'a>(
         format: ReportFormat,
         wide: bool,
+        arrangement: Arrangement,
         names: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> RowWriter {
         let (mut operation, mut variant) = (0, 0);
@@ -81,8 +88,8 @@ impl RowWriter {
         let names = [Column::name("operation", operation), Column::name("variant", variant)];
         let columns: Vec<Column> = names.into_iter().chain(FIGURES).collect();
         let shown = vec![true; columns.len()];
-        let mut writer =
-            RowWriter { format, columns, shown, target: None, feet: Vec::new(), rows: Vec::new() };
+        let (target, feet, rows) = (None, Vec::new(), Vec::new());
+        let mut writer = RowWriter { format, wide, arrangement, columns, shown, target, feet, rows };
         while !wide && writer.width() + 2 > NARROW {
             let spare = |column: &usize| writer.columns[*column].spare;
             let shown = (0..writer.columns.len()).filter(|column| writer.shown[*column]);
@@ -90,6 +97,15 @@ impl RowWriter {
             writer.shown[column] = false;
         }
         writer
+    }
+
+    /// Returns true if a row's place is only known at the end.
+    fn comes_at_end(&self) -> bool {
+        match self.format {
+            ReportFormat::Json | ReportFormat::Csv => self.arrangement.rank().is_some(),
+            ReportFormat::Table | ReportFormat::Markdown => self.arrangement != Arrangement::Targets,
+            _ => true,
+        }
     }
 
     /// Between the borders.
@@ -103,14 +119,14 @@ impl RowWriter {
     /// # Errors
     /// None in practice: rows can always be written.
     pub fn row(&mut self, row: &BenchRow) -> Result<String, LabError> {
+        if self.comes_at_end() {
+            self.rows.push(row.clone());
+            return Ok(String::new());
+        }
         let first = self.target.is_none();
         let text = match self.format {
             ReportFormat::Json => json_item(row, first)?,
             ReportFormat::Csv => csv_line(&FlatRow::from(row), first)?,
-            ReportFormat::Junit => {
-                self.rows.push(row.clone());
-                String::new()
-            }
             ReportFormat::Markdown => {
                 let head = if first { self.markdown_head() } else { String::new() };
                 let cells = self.texts(row);
@@ -118,8 +134,8 @@ impl RowWriter {
                     std::iter::once(row.target.as_str()).chain(cells.iter().map(String::as_str)),
                 )
             }
-            ReportFormat::Table if self.target.as_ref() == Some(&row.target) => self.line(row),
-            ReportFormat::Table => {
+            _ if self.target.as_ref() == Some(&row.target) => self.line(row),
+            _ => {
                 let above = if first { String::new() } else { self.foot() + "\n" };
                 self.feet.clear();
                 above + &self.head(row) + &self.line(row)
@@ -131,29 +147,43 @@ impl RowWriter {
                 self.feet.push(foot);
             }
         }
-        if let Some(width) = Repetition::short_of(&row.cycles, row.runs as usize) {
-            let BenchRow { op, variant, runs, .. } = row;
-            self.feet.push(format!(
-                "± {op} {variant}: mean of {runs} runs, known to {:.1} % (95 % confidence)",
-                // Rounded up: 2.04 % is not within the 2 % that needs no line.
-                (1000.0 * width).ceil() / 10.0
-            ));
-        }
+        self.feet.extend(repetition(row, &format!("{} {}", row.op, row.variant)));
         Ok(text)
     }
 
-    /// Returns the text behind the last row.
+    /// Returns the text behind the last row, of a run that ended early with its error.
     ///
     /// # Errors
-    /// None in practice: rows can always be written.
-    pub fn end(&self) -> Result<String, LabError> {
+    /// [`LabError::Usage`] for a format that has no rows of a bench.
+    pub fn end(&mut self, error: Option<&LabError>) -> Result<String, LabError> {
+        if self.comes_at_end() {
+            return self.all(error);
+        }
         Ok(match (self.format, &self.target) {
             (ReportFormat::Json, None) => "[]\n".into(),
             (ReportFormat::Json, Some(_)) => "\n]\n".into(),
             (ReportFormat::Table, Some(_)) => self.foot() + &self.left_out(),
             (ReportFormat::Markdown, Some(_)) => self.feet.iter().map(|foot| format!("\n{foot}\n")).collect(),
-            (ReportFormat::Junit, _) => report::junit(&compare::measured(&self.rows, &BENCH)?, "bench")?,
-            (ReportFormat::Csv, _) | (ReportFormat::Table | ReportFormat::Markdown, None) => String::new(),
+            _ => String::new(),
+        })
+    }
+
+    /// All rows.
+    fn all(&mut self, error: Option<&LabError>) -> Result<String, LabError> {
+        self.arrangement.sort(&mut self.rows);
+        let rows = &self.rows;
+        Ok(match self.format {
+            ReportFormat::Json => json(rows)?,
+            ReportFormat::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>())?,
+            ReportFormat::Junit => junit::unfinished(&compare::measured(rows, &BENCH)?, "bench", error)?,
+            ReportFormat::GithubBenchmark => history::github(&compare::measured(rows, &BENCH)?)?,
+            ReportFormat::Bencher => history::bencher(&compare::measured(rows, &BENCH)?)?,
+            ReportFormat::Sarif => return Err(report::not_offered(self.format)),
+            ReportFormat::Table | ReportFormat::Markdown | ReportFormat::Latex => {
+                let is_table = self.format == ReportFormat::Table;
+                let sections = self.arrangement.sections(rows, is_table && !self.wide, is_table);
+                texts(&sections, self.format, self.wide)
+            }
         })
     }
 
@@ -165,8 +195,7 @@ impl RowWriter {
     }
 
     fn foot(&self) -> String {
-        let feet: String = self.feet.iter().map(|foot| format!("{foot}\n")).collect();
-        self.edge("└", "─", "┘") + &feet
+        self.edge("└", "─", "┘") + &section::lines(&self.feet, self.wide)
     }
 
     /// Remark on the columns that no table has.
@@ -236,7 +265,6 @@ impl RowWriter {
 
 /// The place of the cycles in a line.
 const CYCLES: usize = 4;
-const WRONG: &str = "WRONG";
 
 /// A bench row with its cycles spread over columns of their own.
 #[derive(Serialize)]
@@ -265,6 +293,11 @@ struct FlatRow<'a> {
     ram_bytes: i64,
     stack_bytes: u32,
     verified: bool,
+    version: &'a str,
+    commit: &'a str,
+    compiler: Option<&'a str>,
+    target_sha256: &'a str,
+    seed: Option<u64>,
 }
 
 impl<'a> From<&'a BenchRow> for FlatRow<'a> {
@@ -294,18 +327,24 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
             ram_bytes: row.ram_bytes,
             stack_bytes: row.stack_bytes,
             verified: row.verified,
+            version: &row.provenance.version,
+            commit: &row.provenance.commit,
+            compiler: row.provenance.compiler.as_deref(),
+            target_sha256: &row.provenance.target_sha256,
+            seed: row.provenance.seed,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::accuracy::Accuracy;
     use crate::energy_accuracy::EnergyAccuracy;
+    use crate::origin::Provenance;
     use crate::row::Cycles;
 
-    fn row(target: &str, op: &str, samples: &[u64]) -> BenchRow {
+    pub(in crate::report) fn row(target: &str, op: &str, samples: &[u64]) -> BenchRow {
         let cycles = Cycles::of(samples);
         BenchRow {
             target: target.into(),
@@ -338,14 +377,21 @@ mod tests {
             ram_bytes: 0,
             stack_bytes: 31,
             verified: true,
+            provenance: Provenance {
+                version: "0.2.0".into(),
+                commit: "unknown".into(),
+                compiler: Some("avr-gcc 5.4.0".into()),
+                target_sha256: "00".into(),
+                seed: Some(1),
+            },
         }
     }
 
     fn written(format: ReportFormat, rows: &[BenchRow]) -> String {
         let names = rows.iter().map(|row| (row.op.as_str(), row.variant.as_str()));
-        let mut writer = RowWriter::new(format, true, names);
+        let mut writer = RowWriter::new(format, true, Arrangement::Targets, names);
         let text: String = rows.iter().map(|row| writer.row(row).unwrap()).collect();
-        text + &writer.end().unwrap()
+        text + &writer.end(None).unwrap()
     }
 
     fn some() -> Vec<BenchRow> {
@@ -369,8 +415,8 @@ mod tests {
         let rows = [row("atmega328p", "aes128-gcm-seal", &[99_999_999; 3])];
         let wrong = BenchRow { verified: false, ..rows[0].clone() };
         let names = [("ecies-ecdsa-seal-compressed", "portable")];
-        let mut writer = RowWriter::new(ReportFormat::Table, false, names);
-        let text = writer.row(&rows[0]).unwrap() + &writer.row(&wrong).unwrap() + &writer.end().unwrap();
+        let mut writer = RowWriter::new(ReportFormat::Table, false, Arrangement::Targets, names);
+        let text = writer.row(&rows[0]).unwrap() + &writer.row(&wrong).unwrap() + &writer.end(None).unwrap();
         let width = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!((60..=80).contains(&width), "{text}");
         assert!(text.contains("99,999,999") && text.contains("WRONG") && text.contains("energy"), "{text}");

@@ -233,7 +233,11 @@ fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
                 assert_eq!(same.exclusive_cycles, row.exclusive_cycles, "{target}");
             } else if row.kind == "function" && row.not_returned == 0 {
                 // The probe's program goes on.
-                assert_eq!(*same, measure::MeasureRow { ended: None, ..row.clone() }, "{target}");
+                assert_eq!(
+                    *same,
+                    measure::MeasureRow { ended: None, provenance: None, ..row.clone() },
+                    "{target}"
+                );
             }
         }
         let bare = with.iter().find(|row| row.name == "bare").expect("it was called");

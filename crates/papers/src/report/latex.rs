@@ -4,6 +4,7 @@ use super::grid::{Figure, Grid, Head};
 use super::tally::Tally;
 use super::{INCOMPLETE, meanings};
 use crate::reproduce::Reproduction;
+use output::latex_text;
 
 /// Width of the text of an `article` on A4 or letter paper, in points.
 const TEXT_PT: f64 = 345.0;
@@ -23,13 +24,13 @@ pub(super) fn tables(outcome: &Reproduction) -> String {
     let mut text = format!("% {}\n", outcome.citation().replace('\n', " "));
     text += &format!("% wattseal reproduce {} --format latex\n", outcome.id);
     if outcome.is_interrupted {
-        text += &format!("\n\\noindent {}\n", escaped(INCOMPLETE));
+        text += &format!("\n\\noindent {}\n", latex_text(INCOMPLETE));
     }
     for grid in Grid::all(outcome) {
         text += "\n";
         text += &table(&grid);
     }
-    text + &format!("\n\\noindent {}.\n", escaped(&Tally::of(&outcome.rows).sentence()))
+    text + &format!("\n\\noindent {}.\n", latex_text(&Tally::of(&outcome.rows).sentence()))
 }
 
 /// A piece of a float, with its height in points.
@@ -42,10 +43,10 @@ struct Piece {
 fn table(grid: &Grid) -> String {
     let mut pieces: Vec<Piece> = groups(grid).iter().map(|columns| tabular(grid, columns)).collect();
     let mut notes: Vec<String> = meanings(grid.cells())
-        .map(|(mark, meaning)| format!("{} {}", escaped(mark), escaped(meaning)))
+        .map(|(mark, meaning)| format!("{} {}", latex_text(mark), latex_text(meaning)))
         .collect();
     let numbered = grid.notes.iter().enumerate();
-    notes.extend(numbered.map(|(index, note)| format!("$^{{{}}}$ {}", index + 1, escaped(note))));
+    notes.extend(numbered.map(|(index, note)| format!("$^{{{}}}$ {}", index + 1, latex_text(note))));
     pieces.extend(notes.iter().map(|note| Piece {
         height_pt: LINE_PT * (note.len() as f64 * LETTER_PT / TEXT_PT).ceil(),
         text: format!("\\par\\parbox{{\\linewidth}}{{\\raggedright {note}}}\n"),
@@ -64,7 +65,7 @@ fn table(grid: &Grid) -> String {
 
 /// The head of a float.
 fn begin(grid: &Grid, is_continued: bool) -> String {
-    let title = escaped(&format!("{}: {}", grid.name, grid.title));
+    let title = latex_text(&format!("{}: {}", grid.name, grid.title));
     let caption = match is_continued {
         true => format!("\\caption[]{{{title} (continued)}}"),
         // The list of tables has no numbers of notes.
@@ -113,7 +114,7 @@ fn tabular(grid: &Grid, columns: &[usize]) -> Piece {
     let count: usize = heads.iter().map(|head| figures(head).len()).sum();
     let mut text = format!("\\begin{{tabular}}{{p{{{HEADING_PT}pt}}{}}}\n\\hline\n", "r".repeat(count));
     for head in &heads {
-        let name = noted(&escaped(&head.text()), &head.notes);
+        let name = noted(&latex_text(&head.text()), &head.notes);
         text += &format!(" & \\multicolumn{{{}}}{{r}}{{{name}}}", figures(head).len());
     }
     text += "\\\\\n";
@@ -125,14 +126,14 @@ fn tabular(grid: &Grid, columns: &[usize]) -> Piece {
     let mut height_pt = 4.0 * LINE_PT;
     for row in &grid.rows {
         height_pt += LINE_PT * (row.name.chars().count() as f64 * LETTER_PT / HEADING_PT * 1.3).ceil();
-        text += &format!("\\raggedright {}", noted(&escaped(row.name), &row.notes));
+        text += &format!("\\raggedright {}", noted(&latex_text(row.name), &row.notes));
         for column in columns {
             let figures = figures(&grid.columns[*column]);
             for (index, figure) in figures.iter().enumerate() {
                 let cell = row.cells.get(*column);
                 let last = index + 1 == figures.len();
                 let notes = cell.filter(|_| last).map_or(&[][..], |cell| &cell.notes);
-                let figure = cell.map_or(String::new(), |cell| escaped(&figure.text(cell.row)));
+                let figure = cell.map_or(String::new(), |cell| latex_text(&figure.text(cell.row)));
                 text += &format!(" & {}", noted(&figure, notes));
             }
         }
@@ -151,67 +152,10 @@ fn noted(text: &str, notes: &[usize]) -> String {
     format!("{text}$^{{{}}}$", numbers.join(","))
 }
 
-/// A text that means nothing else to LaTeX, in ASCII and the letters of Latin-1.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\\' => escaped += "\\textbackslash{}",
-            '~' => escaped += "\\textasciitilde{}",
-            '^' => escaped += "\\textasciicircum{}",
-            '{' | '}' | '$' | '&' | '#' | '_' | '%' => escaped.extend(['\\', letter]),
-            '<' | '>' | '|' => escaped.extend(['$', letter, '$']),
-            // Behind the end of a row they would begin its option.
-            '[' | ']' | '*' => escaped.extend(['{', letter, '}']),
-            // No ligature makes a dash of two of them.
-            '-' => escaped += "-{}",
-            '"' => escaped += "''",
-            '–' => escaped += "--{}",
-            '—' => escaped += "---{}",
-            '−' => escaped += "$-$",
-            '×' => escaped += "$\\times$",
-            '÷' => escaped += "$\\div$",
-            '·' => escaped += "$\\cdot$",
-            '±' => escaped += "$\\pm$",
-            '≤' => escaped += "$\\le$",
-            '≥' => escaped += "$\\ge$",
-            '≈' => escaped += "$\\approx$",
-            'µ' | 'μ' => escaped += "$\\mu$",
-            'Ω' => escaped += "$\\Omega$",
-            '†' => escaped += "$\\dagger$",
-            '‡' => escaped += "$\\ddagger$",
-            '§' => escaped += "{\\S}",
-            '°' => escaped += "$^\\circ$",
-            '²' => escaped += "$^2$",
-            '’' => escaped.push('\''),
-            '“' | '”' => escaped += "''",
-            '…' => escaped += "...",
-            '\n' | '\t' => escaped.push(' '),
-            // `article` may have no glyph for any other letter.
-            _ if !letter.is_ascii() && !is_latin1_letter(letter) => escaped.push('?'),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
-fn is_latin1_letter(letter: char) -> bool {
-    matches!(letter, 'À'..='ÿ')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::shape::tests::cell;
-
-    #[test]
-    fn special_letters_mean_nothing_to_latex() {
-        assert_eq!(
-            escaped("a_b & 5 % of $x^2 #{1}\\"),
-            "a\\_b \\& 5 \\% of \\$x\\textasciicircum{}2 \\#\\{1\\}\\textbackslash{}"
-        );
-        assert_eq!(escaped("[18] 3 µs ~ –"), "{[}18{]} 3 $\\mu$s \\textasciitilde{} --{}");
-    }
 
     #[test]
     fn columns_without_room_stand_in_a_second_tabular() {

@@ -1,7 +1,6 @@
 //! Runs of a paper's cells, each once.
 
 use super::deliveries::{Delivered, Native};
-use super::provenance::Origin;
 use crate::modules::{Cost, ModuleWatcher};
 use crate::paper::{Column, Line, Over, Paper, Part};
 use energy::radio::Radio;
@@ -10,6 +9,7 @@ use firmware::Firmware;
 use firmware::symbols::Footprint;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
+use lab::origin::Origin;
 use lab::progress::Progress;
 use lab::reference::random_case;
 use lab::target::{OperatingPoint, Target};
@@ -200,7 +200,7 @@ pub(super) fn measure(
         targets,
         radio,
         samples: BTreeMap::new(),
-        origin: Origin::of(workspace)?,
+        origin: workspace.origin().clone(),
         compilers: BTreeMap::new(),
         delivery_targets: Vec::new(),
         is_interrupted: false,

@@ -39,6 +39,7 @@ fn bench_rows_have_the_contract_s_fields() {
         "ram_bytes",
         "stack_bytes",
         "verified",
+        "provenance",
     ];
     expected.sort_unstable();
     let mut sorted = fields.clone();
@@ -58,6 +59,13 @@ fn bench_rows_have_the_contract_s_fields() {
         assert!(accuracy["energy"] == "estimate" && accuracy["source"].is_string() && accuracy.len() == 2);
         assert_eq!((&row["supply_v"], &row["memory"]), (&Value::from(5.0), &Value::from("flash")));
         assert!(row["flash_bytes"].as_i64().unwrap() > 0);
+        let provenance = &row["provenance"];
+        assert!(provenance["compiler"].as_str().is_some_and(|compiler| compiler.starts_with("avr-gcc ")));
+        assert_eq!(
+            (&provenance["seed"], &provenance["version"]),
+            (&1.into(), &env!("CARGO_PKG_VERSION").into())
+        );
+        assert_eq!(provenance["target_sha256"].as_str().map(str::len), Some(64));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rows and the verdicts of `ct`.
 
 use super::{refused, rows, stdout, wattseal};
+use serde_json::Value;
 
 #[test]
 fn ct_rows_say_what_was_found() {
@@ -29,6 +30,7 @@ fn ct_rows_say_what_was_found() {
         "op",
         "pc",
         "place",
+        "provenance",
         "readers",
         "run",
         "runs",
@@ -97,4 +99,16 @@ fn ct_failure_names_the_line_that_is_not_constant() {
         stdout(&output)
     );
     assert!(refused(&["ct", "--runs", "0"], 2).contains("--runs"));
+}
+
+#[test]
+fn sarif_suppresses_what_is_accepted() {
+    let line =
+        ["ct", "--target", "atmega328p", "--op", "aes128-gcm-open", "--variant", "fast", "--runs", "3"];
+    let output = wattseal(&[&line[..], &["--format", "sarif"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let results = document["runs"][0]["results"].as_array().expect("results");
+    let is_accepted = |result: &Value| result["suppressions"][0]["justification"].is_string();
+    assert!(!results.is_empty() && results.iter().all(is_accepted), "{results:?}");
 }

@@ -3,8 +3,8 @@
 
 use super::random;
 use super::reference::{Reference, bytes, power_of_two, small};
-use openssl::nid::Nid;
 use device::crypto::{p192, p224};
+use openssl::nid::Nid;
 
 macro_rules! tests_of {
     ($tests:ident, $curve:ident, $name:ident) => {
@@ -40,7 +40,8 @@ macro_rules! tests_of {
                 let point = reference.base(&scalar);
                 let public_key: [u8; 2 * COORDINATE] = reference.coordinates(&point);
                 let all_ones = &power_of_two(8 * COORDINATE as i32) - &small(1);
-                for beyond in [small(0), &reference.order + &small(0), &reference.order + &small(1), all_ones] {
+                for beyond in [small(0), &reference.order + &small(0), &reference.order + &small(1), all_ones]
+                {
                     assert_eq!($curve::ecdh(&bytes(&beyond), &public_key), None, "{beyond}");
                 }
                 let key = bytes(&small(3));

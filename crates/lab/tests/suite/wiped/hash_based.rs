@@ -44,7 +44,8 @@ impl Secrets {
 /// A run of an operation; none of another kind.
 pub fn run(operation: &Operation, rng: &mut StdRng) -> Option<Run> {
     let (scheme, action) = operation.name.rsplit_once('-')?;
-    if !["lamport", "winternitz", "winternitz-w2", "lms-sha256-m32-h5", "slh-dsa-sha2-128f"].contains(&scheme) {
+    if !["lamport", "winternitz", "winternitz-w2", "lms-sha256-m32-h5", "slh-dsa-sha2-128f"].contains(&scheme)
+    {
         return None;
     }
     let (case, mut secrets) = (random_case(operation, 32, rng), Secrets::default());

@@ -1,0 +1,162 @@
+//! Origin of figures: program, source tree, target file, compiler, seed.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Program and source tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The program's version.
+    pub version: String,
+    /// Commit of the source tree, with `-dirty` where a file of it differs; `unknown` where there
+    /// is no repository.
+    pub commit: String,
+}
+
+impl Origin {
+    /// This program, and the commit of a project's folder.
+    #[must_use]
+    pub fn of(folder: Option<&Path>) -> Origin {
+        let commit = folder.and_then(commit).unwrap_or_else(|| "unknown".into());
+        Origin { version: env!("CARGO_PKG_VERSION").into(), commit }
+    }
+}
+
+/// Origin of a row's figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Provenance {
+    /// Version of wattseal.
+    pub version: String,
+    /// Commit of the project's tree, with `-dirty` where a file of it differs; `unknown` outside of
+    /// a repository.
+    pub commit: String,
+    /// Name and version of the compiler; absent of firmware that was built elsewhere.
+    pub compiler: Option<String>,
+    /// SHA-256 of the target's file.
+    pub target_sha256: String,
+    /// Seed of the random inputs; absent where none were drawn.
+    pub seed: Option<u64>,
+}
+
+impl Provenance {
+    /// Of figures on the target whose file has this text.
+    pub(crate) fn new(
+        origin: &Origin,
+        target_text: &str,
+        compiler: Option<String>,
+        seed: Option<u64>,
+    ) -> Provenance {
+        let Origin { version, commit } = origin.clone();
+        let digest = Sha256::digest(target_text.as_bytes());
+        let target_sha256 = digest.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Provenance { version, commit, compiler, target_sha256, seed }
+    }
+}
+
+/// Origin of a row as columns of CSV; compiler and seed are there already in some.
+#[derive(Default, Serialize)]
+pub(crate) struct OriginColumns<'a> {
+    version: &'a str,
+    commit: &'a str,
+    target_sha256: &'a str,
+}
+
+impl<'a> From<&'a Provenance> for OriginColumns<'a> {
+    fn from(provenance: &'a Provenance) -> OriginColumns<'a> {
+        let Provenance { version, commit, target_sha256, .. } = provenance;
+        OriginColumns { version, commit, target_sha256 }
+    }
+}
+
+/// Returns the commit of a folder; none where it is not the root of a repository. A folder inside
+/// another repository has no commit of its own.
+fn commit(root: &Path) -> Option<String> {
+    let git = |arguments: &[&str]| {
+        // No lock: another git may be at work in the tree.
+        let mut command = Command::new("git");
+        command.arg("-C").arg(root).args(arguments).env("GIT_OPTIONAL_LOCKS", "0");
+        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    if !git(&["rev-parse", "--show-prefix"])?.is_empty() {
+        return None;
+    }
+    git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+}
+
+/// The day, UTC: `2026-11-28`.
+#[must_use]
+pub fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    date(since.as_secs() / 86_400)
+}
+
+/// The date of a day since 1970-01-01, by the Gregorian calendar.
+fn date(day: u64) -> String {
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let (mut year, mut rest) = (1970, day);
+    while rest >= 365 + u64::from(is_leap(year)) {
+        rest -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if rest < days {
+            break;
+        }
+        rest -= days;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", rest + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_dates_of_the_calendar() {
+        for (day, expected) in [
+            (0, "1970-01-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (20_422, "2025-11-30"),
+            (20_453, "2025-12-31"),
+            (20_454, "2026-01-01"),
+        ] {
+            assert_eq!(date(day), expected);
+        }
+    }
+
+    #[test]
+    fn commit_says_whether_a_file_of_the_tree_differs() {
+        let root = std::env::temp_dir().join(format!("wattseal-commit-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("inside")).expect("a folder");
+        std::fs::write(root.join("a"), "1").expect("a file");
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.arg("-C").arg(&root).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+            assert!(command.output().expect("git").status.success(), "{arguments:?}");
+        };
+        assert_eq!(commit(&root), None);
+        git(&["init", "--quiet"]);
+        git(&["add", "a"]);
+        git(&["commit", "--quiet", "-m", "a"]);
+        let clean = commit(&root).expect("a commit");
+        assert!(clean.len() == 12 && clean.chars().all(|digit| digit.is_ascii_hexdigit()), "{clean}");
+        std::fs::write(root.join("a"), "22").expect("a file");
+        assert_eq!(commit(&root), Some(format!("{clean}-dirty")));
+        assert_eq!(commit(&root.join("inside")), None);
+        std::fs::remove_dir_all(&root).expect("a folder");
+    }
+}
