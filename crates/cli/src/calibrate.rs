@@ -1,7 +1,7 @@
 //! `wattseal calibrate`: its arguments, and what it prints.
 
 use clap::Args;
-use lab::calibration::PointRequest;
+use lab::calibration_point::PointRequest;
 use lab::workspace::Workspace;
 use lab::{LabError, units};
 use output::Answer;

@@ -1,9 +1,5 @@
 //! A user's measurements of a part, and the targets as they correct them.
 
-mod recording;
-
-pub use recording::{Point, PointRequest};
-
 use crate::LabError;
 use crate::energy_accuracy::{EnergyAccuracy, EnergyBound};
 use crate::target::Target;

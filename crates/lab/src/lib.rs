@@ -32,6 +32,7 @@ pub mod bench;
 pub mod board;
 mod cache;
 pub mod calibration;
+pub mod calibration_point;
 pub mod call;
 pub mod check;
 pub mod compare;

@@ -15,7 +15,7 @@ pub(crate) fn find(text: &str, target: &Target) -> Result<Pin, String> {
     let part = target.name();
     let Some((port, bits)) = ports.iter().find(|(port, _)| *port == pin.port) else {
         let suggestion = names::suggestion(&pin.port, ports.iter().map(|(name, _)| name.as_str()));
-        return Err(format!("{part} has no port '{}'{suggestion}", pin.port));
+        return Err(format!("there is no port '{}' on the {part}{suggestion}", pin.port));
     };
     let pins: Vec<String> = (0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| bit.to_string()).collect();
     if pin.bit >= 32 || bits >> pin.bit & 1 == 0 {

@@ -1,5 +1,5 @@
-//! Curves y² = x³ - 3x + b over prime fields: points in affine coordinates, of numbers of any length.
-//! Slow, and nothing in it is secret. A test compares them with OpenSSL.
+//! Curves y² = x³ - 3x + b over prime fields: points in affine coordinates, of numbers of any
+//! length. Slow, and nothing in it is secret. A test compares them with OpenSSL.
 
 use super::octets;
 use num_bigint::BigUint;

@@ -168,7 +168,7 @@ fn files_that_say_what_cannot_be_are_refused() {
         ("[[pim]]\n".into(), "line 1: unknown field `pim`"),
         (pin(""), "pin PD2: give it one of edges, wave, button and vcd"),
         (pin("").replace("PD2", "PX2"), "pin PX2: write it as PORT.BIT"),
-        (pin("").replace("PD2", "PORTE.2"), "atmega328p has no port 'PORTE'"),
+        (pin("").replace("PD2", "PORTE.2"), "there is no port 'PORTE' on the atmega328p"),
         (pin("").replace("PD2", "PC7"), "PORTC of atmega328p has the pins 0, 1, 2, 3, 4, 5, 6"),
         (pin("edges = [['1ms', 2]]"), "2 is no level: write 0, 1 or \"z\""),
         (

@@ -47,8 +47,8 @@ impl Board {
         self.changed = true;
     }
 
-    /// Drives a pin from outside with levels over time: to be done before the run begins. A level by
-    /// [`Board::set_input`] has precedence.
+    /// Drives a pin from outside with levels over time: to be done before the run begins. A level
+    /// by [`Board::set_input`] has precedence.
     pub fn set_pin_signal(&mut self, pin: Pin, levels: Levels) {
         self.pin_signals.retain(|signal| signal.pin != pin);
         self.pin_signals.push(PinSignal::new(pin, levels));

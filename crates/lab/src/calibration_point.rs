@@ -1,7 +1,7 @@
 //! A point of a calibration file out of a recording of a board's current.
 
 use crate::LabError;
-use crate::calibration::{Calibrated, bad};
+use crate::calibration::Calibrated;
 use crate::recorded::{self, Column, TIMES};
 use crate::workspace::Workspace;
 use energy::Calibration;
@@ -115,13 +115,14 @@ impl PointRequest {
     fn begun(&self) -> Result<String, LabError> {
         match (std::fs::read_to_string(&self.file), &self.source) {
             (Ok(text), None) => {
-                let file = Calibration::from_toml(&text).map_err(|error| bad(&self.file, error))?;
+                let bad = |problem: String| LabError::BadFile { path: self.file.clone(), problem };
+                let file = Calibration::from_toml(&text).map_err(|error| bad(error.to_string()))?;
                 if file.target == self.target {
                     return Ok(text);
                 }
                 let problem =
                     format!("it is of the {}, not of the {}; give another --out", file.target, self.target);
-                Err(LabError::BadFile { path: self.file.clone(), problem })
+                Err(bad(problem))
             }
             (Ok(_), Some(_)) => Err(LabError::Usage(format!(
                 "{} is there, and has its source; leave --source out, or give another --out",
