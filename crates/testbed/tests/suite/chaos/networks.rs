@@ -75,7 +75,10 @@ fn hostile_gateway_reaches_workers_and_all_meters_are_served() {
         let meters = sending.join().expect("meters");
         assert_eq!(machines.restart_ended().expect("roles"), [], "a role ended");
         let checked = check(&machines, &meters.meters, &[], &[]).expect("the database answers");
-        assert_eq!((checked.wrong, checked.stored), (Vec::new(), checked.acknowledged));
+        assert_eq!(checked.wrong, Vec::<String>::new());
+        // A meter that began another report meanwhile may not have heard of its storing.
+        let stored = checked.acknowledged..=checked.acknowledged + u64::from(METERS);
+        assert!(stored.contains(&checked.stored), "{} of {stored:?}", checked.stored);
         println!("{sent} messages, {} readings acknowledged", checked.acknowledged);
     });
     for (part, health) in machines.health() {
