@@ -195,15 +195,9 @@ pub fn ct<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let request = lab::ct::firmware::Request {
         setup: Setup {
-            elf,
-            loading: lab::user_firmware::Loading::default(),
-            target,
             clock_hz: optional("clock", clock, units::frequency)?,
-            crystal_hz: None,
-            supply_v: None,
-            lenient: false,
-            stop_on_fault: true,
             stubs: names(stubs)?,
+            ..Setup::new(elf, &target)
         },
         function,
         secrets: names(Some(secrets))?,
