@@ -83,7 +83,7 @@ pub(crate) struct BenchArgs {
     wide: bool,
 }
 
-/// Of a bench that somebody has ended.
+/// Remark on a bench that was interrupted.
 const KEPT: &str = "interrupted: not all rows were measured; those that were are kept, and the same command goes on from there";
 
 impl BenchArgs {

@@ -44,7 +44,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Of figures on the target whose file has this text.
+    /// Provenance of figures on the target whose file has this text.
     pub(crate) fn new(
         origin: &Origin,
         target_text: &str,

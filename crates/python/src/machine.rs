@@ -219,7 +219,7 @@ impl Machine {
     }
 
     /// Executes instructions, ``count`` of them; those of interrupts that come in between count.
-    /// Of a core that sleeps the next one is that after it wakes.
+    /// If the core sleeps, the next instruction is the one after it wakes.
     #[pyo3(signature = (count=1))]
     fn step(&self, py: Python<'_>, count: u64) -> PyResult<RunEnd> {
         self.actions.refuse_within("step")?;
