@@ -154,7 +154,7 @@ class Machine:
 
     def step(self, count: int = 1) -> RunEnd:
         """Executes instructions, ``count`` of them; those of interrupts that come in between count.
-        Of a core that sleeps the next one is that after it wakes.
+        If the core sleeps, the next instruction is the one after it wakes.
         """
 
     def on(self, place: _Place, act: Callable[[Machine], object] | None) -> None:
