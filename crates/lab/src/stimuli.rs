@@ -185,8 +185,8 @@ impl Wave {
             return Err("a wave of 100% has no edge: write edges = [[\"0s\", 1]]".into());
         }
         let hz = units::signal_hertz(&self.frequency)?;
-        if hz > 1e8 {
-            return Err("a wave has at most 100 MHz".into());
+        if duty.min(1.0 - duty) * 1e9 / hz < 1.0 {
+            return Err("a pulse or the pause behind it is shorter than 1 ns".into());
         }
         Ok(Levels::Wave { hz, duty, from_ns, until_ns })
     }

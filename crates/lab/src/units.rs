@@ -184,7 +184,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     TIME.read(text)
 }
 
-/// A time from a beginning, in whole nanoseconds: `0s`, `1.5ms`.
+/// A time from a beginning, in whole nanoseconds, up to 30 years: `0s`, `1.5ms`.
 ///
 /// # Errors
 /// A sentence with the notation of a time.
@@ -192,7 +192,7 @@ pub fn time_ns(text: &str) -> Result<u64, String> {
     let seconds = TIME.quantity(text).or_else(|| (text.trim() == "0").then_some(0.0));
     let nanoseconds = seconds.map(|seconds| (seconds * 1e9).round());
     nanoseconds
-        .filter(|nanoseconds| (0.0..9e18).contains(nanoseconds))
+        .filter(|nanoseconds| (0.0..1e18).contains(nanoseconds))
         .map(|nanoseconds| nanoseconds as u64)
         .ok_or_else(|| TIME.wrong(text.trim()))
 }

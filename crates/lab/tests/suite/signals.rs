@@ -178,6 +178,8 @@ fn files_that_say_what_cannot_be_are_refused() {
         (pin("edges = []"), "it has no edge"),
         (pin("edges = [['1', 1]]"), "'1' is not a time"),
         (pin("wave = { frequency = '1kHz', duty = '100%' }"), "a wave of 100% has no edge"),
+        (pin("wave = { frequency = '100MHz', duty = '5%' }"), "is shorter than 1 ns"),
+        (pin("button = { pressed = 0, at = ['200y'], hold = '1ms' }"), "'200y' is not a time"),
         (pin("wave = { frequency = '1kHz', from = '2ms', until = '1ms' }"), "ends before it begins"),
         (pin("button = { pressed = 0, released = 0, at = ['1ms'], hold = '1ms' }"), "are the same"),
         (pin("button = { pressed = 0, at = ['1ms', '1.5ms'], hold = '1ms' }"), "times ascend"),
