@@ -2,7 +2,7 @@
 //!
 //! 1. `receive`: a packet comes in, and its origin is noted.
 //! 2. `reassemble`: the engine joins packets to a message.
-//! 3. `verify`: AES is opened at once, messages with curves by the verifiers' threads.
+//! 3. `verify`: AES and Ascon are opened at once, messages with curves by the verifiers' threads.
 //! 4. `accept`: the engine accepts the message, and its outcome decides what follows.
 //! 5. `store`: an accepted report goes to the store's thread.
 //! 6. `acknowledge`: a durable report is confirmed, acknowledged and published.

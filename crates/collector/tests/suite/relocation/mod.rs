@@ -16,13 +16,14 @@ use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
     CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
-    NewToken, NewUpdate, Role, Store, UpdateProgress, Write,
+    NewToken, NewUpdate, Role, Store, StoreError, UpdateProgress, Write,
 };
 use device::meter::flash::Flash;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 use wire::meter::{Command, Image, ImageRefusal, MessageKind, QueuedCommand, Suite};
 
 const HOUR_S: i64 = 3600;
@@ -34,10 +35,16 @@ fn moved(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Relocated, RelocationEr
 
 /// A move that is at its beginning.
 fn begun(from: &DatabaseUrl, to: &DatabaseUrl) -> Relocation {
-    match Relocation::begin(from, to).expect("it begins") {
-        Begun::Copying(relocation) => *relocation,
-        Begun::Left(_) => panic!("it was at its end"),
+    // A server lets go of a lock a moment after its connection is closed.
+    for _ in 0..100 {
+        match Relocation::begin(from, to) {
+            Ok(Begun::Copying(relocation)) => return *relocation,
+            Ok(Begun::Left(_)) => panic!("it was at its end"),
+            Err(StoreError::InUse { .. }) => std::thread::sleep(Duration::from_millis(50)),
+            Err(error) => panic!("it does not begin: {error}"),
+        }
     }
+    panic!("it is in use for 5 s")
 }
 
 fn open(place: &DatabaseUrl) -> Store {
