@@ -2,6 +2,7 @@
 //! run on the microcontrollers in their portable variant. For tests; nothing that guards secrets on
 //! the host should use them.
 
+pub mod aes_modes;
 pub mod ascon;
 pub mod chacha20_poly1305;
 mod curves;

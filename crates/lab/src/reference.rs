@@ -1,5 +1,6 @@
 //! Random inputs of each operation, and its outputs by independent implementations.
 
+pub mod aes_modes;
 pub mod ascon;
 mod chacha20_poly1305;
 pub mod curve;
@@ -53,6 +54,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = ed25519::case(name, bytes, rng)? {
+        return Ok(case);
+    }
+    if let Some(case) = aes_modes::case(operation, bytes, rng)? {
         return Ok(case);
     }
     if let Some(case) = sealing::case(name, bytes, rng)? {

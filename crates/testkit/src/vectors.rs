@@ -119,6 +119,7 @@ fn read<T>(
     all
 }
 
+mod aes_modes;
 mod ascon;
 mod curves;
 mod derivation;
@@ -132,6 +133,7 @@ mod prehash;
 mod sha3;
 mod slh_dsa;
 
+pub use aes_modes::{CbcCase, CcmCase, WrapCase, aes_cbc, aes_ccm, aes_cmac, aes_key_wrap};
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
     AgreementCase, SignatureCase, SigningCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256,

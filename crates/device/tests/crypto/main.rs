@@ -1,6 +1,7 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod accumulated;
+mod aes_modes;
 mod ascon;
 mod chacha20_poly1305;
 mod curves;

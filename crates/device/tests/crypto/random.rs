@@ -8,17 +8,17 @@ use aes_gcm::aead::AeadInPlace;
 use hmac::Mac;
 use sha2::Digest;
 
-const KEY_BYTES: [usize; 3] = [16, 24, 32];
+pub const KEY_BYTES: [usize; 3] = [16, 24, 32];
 
-fn random() -> fastrand::Rng {
+pub fn random() -> fastrand::Rng {
     fastrand::Rng::with_seed(testkit::random::seed())
 }
 
-fn bytes(random: &mut fastrand::Rng, len: usize) -> Vec<u8> {
+pub fn bytes(random: &mut fastrand::Rng, len: usize) -> Vec<u8> {
     std::iter::repeat_with(|| random.u8(..)).take(len).collect()
 }
 
-fn array<const N: usize>(random: &mut fastrand::Rng) -> [u8; N] {
+pub fn array<const N: usize>(random: &mut fastrand::Rng) -> [u8; N] {
     std::array::from_fn(|_| random.u8(..))
 }
 

@@ -209,6 +209,48 @@ fn cipher_cases(add: &mut impl FnMut(String, Case)) {
     }
 }
 
+/// AES-CMAC, and AES-128-CCM of the lengths that the bench has, and CBC and key wrap.
+fn aes_mode_cases(add: &mut impl FnMut(String, Case)) {
+    let fits = |case: &vectors::MacCase| case.valid && case.mac.len() == 16 && case.key.len() != 24;
+    for case in vectors::aes_cmac().into_iter().filter(fits).step_by(STRIDE / 4) {
+        let operation = format!("aes{}-cmac", 8 * case.key.len());
+        let inputs = vec![("key", case.key), ("message", case.message)];
+        add(operation, Case { inputs, outputs: vec![("output", case.mac)], ..Case::default() });
+    }
+    let fits = |case: &vectors::CcmCase| {
+        (case.key.len(), case.nonce.len(), case.tag.len()) == (16, 13, 16) && case.aad.len() <= AAD_ROOM
+    };
+    for case in vectors::aes_ccm().into_iter().filter(fits).step_by(STRIDE / 8) {
+        let inputs = vec![("key", case.key), ("nonce", case.nonce), ("aad", case.aad)];
+        if let Some(plaintext) = case.plaintext.clone() {
+            let seal = ascon::seal_case(inputs.clone(), plaintext, case.ciphertext.clone(), case.tag.clone());
+            add("aes128-ccm-seal".into(), Case { result: Some(0), ..seal });
+        }
+        add("aes128-ccm-open".into(), ascon::open_case(inputs, case.ciphertext, case.tag, case.plaintext));
+    }
+    for case in vectors::aes_cbc().into_iter().filter(|case| case.key.len() == 16).step_by(STRIDE / 8) {
+        let given = [("encrypt", &case.plaintext, &case.ciphertext), ("decrypt", &case.ciphertext, &case.plaintext)];
+        for (action, from, to) in given {
+            let inputs = vec![("key", case.key.clone()), ("nonce", case.iv.into()), ("message", from.clone())];
+            let outputs = vec![("output", to.clone())];
+            add(format!("aes128-cbc-{action}"), Case { inputs, outputs, ..Case::default() });
+        }
+    }
+    let fits = |case: &vectors::WrapCase| case.key.len() != 24 && case.wrapped.len() >= 24 && case.wrapped.len() % 8 == 0;
+    for case in vectors::aes_key_wrap().into_iter().filter(fits).step_by(STRIDE / 8) {
+        let operation = format!("aes{}-key", 8 * case.key.len());
+        let inputs = vec![("key", case.key.clone()), ("message", case.wrapped.clone())];
+        let zeros = vec![0; case.wrapped.len() - 8];
+        let (output, result) = case.plaintext.clone().map_or((zeros, -1), |plaintext| (plaintext, 0));
+        let outputs = vec![("output", output)];
+        add(format!("{operation}-unwrap"), Case { inputs, outputs, result: Some(result), ..Case::default() });
+        let Some(plaintext) = case.plaintext else { continue };
+        let inputs = vec![("key", case.key), ("message", plaintext)];
+        let outputs = vec![("output", case.wrapped)];
+        add(format!("{operation}-wrap"), Case { inputs, outputs, result: Some(0), ..Case::default() });
+    }
+}
+
 /// Ascon's AEAD.
 fn ascon_cases(add: &mut impl FnMut(String, Case)) {
     for case in vectors::ascon_aead128().into_iter().filter(|case| case.aad.len() <= AAD_ROOM).step_by(STRIDE)
@@ -323,6 +365,7 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
     let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
     cipher_cases(&mut add);
+    aes_mode_cases(&mut add);
     ascon_cases(&mut add);
     post_quantum_cases(&mut add);
     hash_cases(&mut add);

@@ -23,6 +23,7 @@ use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use secrets::{Find, Secrets, WINDOW};
 
+mod aes_modes;
 mod curves;
 mod erased;
 mod hash_based;

@@ -23,7 +23,7 @@ pub struct Find {
 }
 
 /// The secrets of a run, each in all its forms, by what they are called.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Secrets {
     windows: HashMap<Window, u16>,
     names: Vec<String>,

@@ -2,7 +2,7 @@
 //! authenticators.
 
 use super::secrets::Secrets;
-use super::{Run, random};
+use super::{Run, aes_modes, random};
 use aes::cipher::{BlockEncrypt, KeyInit};
 use aes::{Block, hazmat};
 use lab::operations::{Key, Operation};
@@ -19,7 +19,8 @@ pub fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     let name = operation.name.as_str();
     if let Some((size, action)) = name.strip_prefix("aes").and_then(|rest| rest.split_once('-')) {
         let key = random(size.parse::<usize>().expect("bits") / 8, rng);
-        return aes(operation, &key, action, room, rng);
+        return aes_modes::runs(operation, &key, action, room, rng)
+            .unwrap_or_else(|| aes(operation, &key, action, room, rng));
     }
     match name {
         "hmac-sha256" => vec![hmac_run(rng)],
@@ -136,7 +137,7 @@ fn block(secrets: &mut Secrets, name: &str, state: &[u8]) {
 }
 
 /// FIPS 197, algorithm 1: the block, with all states on the way to it.
-fn encrypted(secrets: &mut Secrets, key: &[u8], plain: &[u8]) -> Vec<u8> {
+pub fn encrypted(secrets: &mut Secrets, key: &[u8], plain: &[u8]) -> Vec<u8> {
     let schedule = expand(key);
     let mut keys = schedule.chunks(16);
     let add = |state: &mut Block, key: &[u8]| state.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
