@@ -70,6 +70,7 @@ mod c {
         pub fn ws_sha512_init(ctx: *mut super::Sha512Context);
         pub fn ws_sha512_update(ctx: *mut super::Sha512Context, input: *const u8, len: usize);
         pub fn ws_sha512_final(ctx: *mut super::Sha512Context, digest: *mut u8);
+        pub fn ws_sha384(input: *const u8, len: usize, digest: *mut u8);
         pub fn ws_sha512(input: *const u8, len: usize, digest: *mut u8);
         pub fn ws_hmac_sha256(key: *const u8, key_len: usize, input: *const u8, len: usize, mac: *mut u8);
         pub fn ws_wipe(p: *mut c_void, n: usize);
@@ -356,6 +357,14 @@ pub fn sha256(message: &[u8]) -> [u8; 32] {
 pub fn sha512(message: &[u8]) -> [u8; 64] {
     let mut digest = [0; 64];
     unsafe { c::ws_sha512(message.as_ptr(), message.len(), digest.as_mut_ptr()) };
+    digest
+}
+
+/// `ws_sha384`.
+#[must_use]
+pub fn sha384(message: &[u8]) -> [u8; 48] {
+    let mut digest = [0; 48];
+    unsafe { c::ws_sha384(message.as_ptr(), message.len(), digest.as_mut_ptr()) };
     digest
 }
 

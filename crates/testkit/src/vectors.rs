@@ -287,6 +287,12 @@ pub fn sha512() -> Vec<HashCase> {
     read(&[(file!("SHA512ShortMsg.rsp"), 129), (file!("SHA512LongMsg.rsp"), 32)], hash_case)
 }
 
+/// NIST's SHA-384 cases with up to a block of message: 129.
+#[must_use]
+pub fn sha384() -> Vec<HashCase> {
+    read(&[(file!("SHA384ShortMsg.rsp"), 129)], hash_case)
+}
+
 fn monte(file: (&'static str, &[u8])) -> MonteCase {
     let records = records(file.0, file.1);
     let seed = records.iter().find(|record| record.has("Seed")).expect("a Monte Carlo file has a seed");
@@ -312,6 +318,12 @@ pub fn sha256_monte() -> MonteCase {
 #[must_use]
 pub fn sha512_monte() -> MonteCase {
     monte(file!("SHA512Monte.rsp"))
+}
+
+/// That of SHA-384.
+#[must_use]
+pub fn sha384_monte() -> MonteCase {
+    monte(file!("SHA384Monte.rsp"))
 }
 
 /// The HMAC-SHA-256 cases of NIST (231), RFC 4231 (6) and Wycheproof (174).

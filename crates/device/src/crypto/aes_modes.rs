@@ -101,7 +101,7 @@ pub fn aes_ccm_open(key: &[u8], nonce: &[u8], aad: &[u8], data: &mut [u8], tag: 
 
 /// `ws_aes_cbc_encrypt` in place, of whole blocks; `iv` goes on.
 pub fn aes_cbc_encrypt(key: &[u8], iv: &mut [u8; 16], data: &mut [u8]) {
-    assert_eq!(data.len() % 16, 0);
+    assert!(data.len().is_multiple_of(16));
     let (round_keys, pointer) = (aes_expand(key), data.as_mut_ptr());
     let (rounds, blocks) = (round_keys.rounds, data.len() / 16);
     unsafe {
@@ -111,7 +111,7 @@ pub fn aes_cbc_encrypt(key: &[u8], iv: &mut [u8; 16], data: &mut [u8]) {
 
 /// `ws_aes_cbc_decrypt` in place, of whole blocks; `iv` goes on.
 pub fn aes_cbc_decrypt(key: &[u8], iv: &mut [u8; 16], data: &mut [u8]) {
-    assert_eq!(data.len() % 16, 0);
+    assert!(data.len().is_multiple_of(16));
     let (round_keys, pointer) = (aes_expand(key), data.as_mut_ptr());
     let (rounds, blocks) = (round_keys.rounds, data.len() / 16);
     unsafe {
@@ -124,8 +124,7 @@ pub fn aes_cbc_decrypt(key: &[u8], iv: &mut [u8; 16], data: &mut [u8]) {
 pub fn aes_key_wrap(key: &[u8], wrapped: &[u8]) -> Option<Vec<u8>> {
     let mut output = vec![0xa5; wrapped.len() + 8];
     let (pointer, len) = (output.as_mut_ptr(), wrapped.len());
-    let result =
-        unsafe { c::ws_aes_key_wrap(key.as_ptr(), key_words(key), wrapped.as_ptr(), len, pointer) };
+    let result = unsafe { c::ws_aes_key_wrap(key.as_ptr(), key_words(key), wrapped.as_ptr(), len, pointer) };
     (result == 0).then_some(output)
 }
 
@@ -144,7 +143,7 @@ pub fn aes_key_unwrap(key: &[u8], wrapped: &[u8]) -> Option<Vec<u8>> {
     if result == 0 {
         return Some(output);
     }
-    let left = if len % 8 == 0 && (16..=4096).contains(&len) { 0 } else { 0xa5 };
+    let left = if len.is_multiple_of(8) && (16..=4096).contains(&len) { 0 } else { 0xa5 };
     assert!(output.iter().all(|byte| *byte == left), "{output:02x?}");
     None
 }

@@ -48,7 +48,7 @@ fn cmac_at_every_length_in_any_pieces() {
 
 /// Lengths that CCM has (SP 800-38C, appendix A.1).
 fn is_possible(nonce: &[u8], tag: &[u8]) -> bool {
-    (7..=13).contains(&nonce.len()) && (4..=16).contains(&tag.len()) && tag.len() % 2 == 0
+    (7..=13).contains(&nonce.len()) && (4..=16).contains(&tag.len()) && tag.len().is_multiple_of(2)
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn key_wrap_of_every_length() {
     for len in 0..=200 {
         let (key, wrapped): ([u8; 16], _) = (array(&mut random), bytes(&mut random, len));
         let sealed = aes_key_wrap(&key, &wrapped);
-        assert_eq!(sealed.is_some(), len >= 16 && len % 8 == 0, "{len}");
+        assert_eq!(sealed.is_some(), len >= 16 && len.is_multiple_of(8), "{len}");
         let Some(mut sealed) = sealed else { continue };
         let expected = aes_kw::KekAes128::from(key).wrap_vec(&wrapped).expect("it wraps");
         assert_eq!(sealed, expected);

@@ -78,6 +78,14 @@ fn sha512() {
     }
 }
 
+#[test]
+fn sha384() {
+    for case in vectors::sha384() {
+        assert_eq!(device::crypto::sha384(&case.message).as_slice(), case.digest, "{}", case.source);
+    }
+    monte(&vectors::sha384_monte(), |message| device::crypto::sha384(message).to_vec());
+}
+
 /// SHAVS section 6.4.
 fn monte(case: &vectors::MonteCase, hash: impl Fn(&[u8]) -> Vec<u8>) {
     let mut seed = case.seed.clone();

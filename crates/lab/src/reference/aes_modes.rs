@@ -17,7 +17,8 @@ type Ccm = ccm::Ccm<Aes128, ccm::consts::U16, ccm::consts::U13>;
 
 /// A case with random inputs, on `bytes` of message; `None` for an operation of another kind.
 pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
-    let Some((size, action)) = operation.name.strip_prefix("aes").and_then(|name| name.split_once('-')) else {
+    let Some((size, action)) = operation.name.strip_prefix("aes").and_then(|name| name.split_once('-'))
+    else {
         return Ok(None);
     };
     let key = bytes_of(if size == "128" { 16 } else { 32 }, rng);

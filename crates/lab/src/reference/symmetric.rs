@@ -38,6 +38,7 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     let case = match name {
         "sha1" => Ok(hash_case::<sha1::Sha1>(bytes_of(bytes, rng))),
         "sha256" => Ok(hash_case::<sha2::Sha256>(bytes_of(bytes, rng))),
+        "sha384" => Ok(hash_case::<sha2::Sha384>(bytes_of(bytes, rng))),
         "sha512" => Ok(hash_case::<sha2::Sha512>(bytes_of(bytes, rng))),
         "sha3-256" => Ok(hash_case::<sha3::Sha3_256>(bytes_of(bytes, rng))),
         "sha3-512" => Ok(hash_case::<sha3::Sha3_512>(bytes_of(bytes, rng))),

@@ -229,14 +229,18 @@ fn aes_mode_cases(add: &mut impl FnMut(String, Case)) {
         add("aes128-ccm-open".into(), ascon::open_case(inputs, case.ciphertext, case.tag, case.plaintext));
     }
     for case in vectors::aes_cbc().into_iter().filter(|case| case.key.len() == 16).step_by(STRIDE / 8) {
-        let given = [("encrypt", &case.plaintext, &case.ciphertext), ("decrypt", &case.ciphertext, &case.plaintext)];
+        let given =
+            [("encrypt", &case.plaintext, &case.ciphertext), ("decrypt", &case.ciphertext, &case.plaintext)];
         for (action, from, to) in given {
-            let inputs = vec![("key", case.key.clone()), ("nonce", case.iv.into()), ("message", from.clone())];
+            let inputs =
+                vec![("key", case.key.clone()), ("nonce", case.iv.into()), ("message", from.clone())];
             let outputs = vec![("output", to.clone())];
             add(format!("aes128-cbc-{action}"), Case { inputs, outputs, ..Case::default() });
         }
     }
-    let fits = |case: &vectors::WrapCase| case.key.len() != 24 && case.wrapped.len() >= 24 && case.wrapped.len() % 8 == 0;
+    let fits = |case: &vectors::WrapCase| {
+        case.key.len() != 24 && case.wrapped.len() >= 24 && case.wrapped.len().is_multiple_of(8)
+    };
     for case in vectors::aes_key_wrap().into_iter().filter(fits).step_by(STRIDE / 8) {
         let operation = format!("aes{}-key", 8 * case.key.len());
         let inputs = vec![("key", case.key.clone()), ("message", case.wrapped.clone())];
@@ -248,6 +252,14 @@ fn aes_mode_cases(add: &mut impl FnMut(String, Case)) {
         let inputs = vec![("key", case.key), ("message", plaintext)];
         let outputs = vec![("output", case.wrapped)];
         add(format!("{operation}-wrap"), Case { inputs, outputs, result: Some(0), ..Case::default() });
+    }
+}
+
+/// SHA-384, one length in so many.
+fn sha384_cases(add: &mut impl FnMut(String, Case)) {
+    for case in vectors::sha384().into_iter().step_by(STRIDE / 4) {
+        let (inputs, outputs) = (vec![("message", case.message)], vec![("output", case.digest)]);
+        add("sha384".into(), Case { inputs, outputs, ..Case::default() });
     }
 }
 
@@ -366,6 +378,7 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
     cipher_cases(&mut add);
     aes_mode_cases(&mut add);
+    sha384_cases(&mut add);
     ascon_cases(&mut add);
     post_quantum_cases(&mut add);
     hash_cases(&mut add);

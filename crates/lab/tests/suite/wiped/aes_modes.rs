@@ -41,12 +41,20 @@ fn wrapping(secrets: &mut Secrets, key: &[u8], wrapped: &[u8]) {
         let block = encrypted(secrets, key, &[a.as_slice(), half].concat());
         secrets.bytes("a step of the wrapping", &block);
         half.copy_from_slice(&block[8..]);
-        a = (u64::from_be_bytes(block[..8].try_into().expect("8 bytes")) ^ (step as u64 + 1)).to_be_bytes().into();
+        a = (u64::from_be_bytes(block[..8].try_into().expect("8 bytes")) ^ (step as u64 + 1))
+            .to_be_bytes()
+            .into();
     }
 }
 
 /// The runs of an operation of these; `None` of another.
-pub fn runs(operation: &Operation, key: &[u8], action: &str, room: usize, rng: &mut StdRng) -> Option<Vec<Run>> {
+pub fn runs(
+    operation: &Operation,
+    key: &[u8],
+    action: &str,
+    room: usize,
+    rng: &mut StdRng,
+) -> Option<Vec<Run>> {
     let mut secrets = Secrets::default();
     secrets.aes_key("the key schedule", key);
     let message = random(room.min(40), rng);
