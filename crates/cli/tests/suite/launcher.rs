@@ -350,15 +350,16 @@ fn failure_of_a_lane_of_tests_fails_the_tier() {
 /// The launcher waits for all parts, and says why one of them failed.
 #[test]
 fn failure_of_mutations_or_dashboard_fails_the_tier() {
-    for (tool, why) in [
-        ("bin/npm", "dashboard's build or tests failed"),
-        ("crates/testkit/mutations/run.py", "no test noticed"),
+    for (tool, script, why) in [
+        ("bin/npm", "[ $1 != run ]", "dashboard's build failed"),
+        ("bin/npm", "[ $1 != test ]", "dashboard's tests failed"),
+        ("crates/testkit/mutations/run.py", "exit 1", "no test noticed"),
     ] {
         let launcher = with_tests();
-        programs::script(&launcher.at(tool), "exit 1");
+        programs::script(&launcher.at(tool), script);
         let (output, _) = launcher.run("test");
-        assert_eq!(output.status.code(), Some(1), "{tool}");
-        assert!(said(&output).contains(why), "{tool}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{tool}: {script}");
+        assert!(said(&output).contains(why), "{tool}: {script}: {}", said(&output));
     }
 }
 
