@@ -1,10 +1,11 @@
 //! Origin of figures: program, source tree, target file, compiler, seed.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Program and source tree.
@@ -12,17 +13,52 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Origin {
     /// The program's version.
     pub version: String,
-    /// Commit of the source tree, with `-dirty` where a file of it differs; `unknown` where there
-    /// is no repository.
-    pub commit: String,
+    pub commit: Commit,
 }
 
 impl Origin {
     /// This program, and the commit of a project's folder.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> Origin {
-        let commit = folder.and_then(commit).unwrap_or_else(|| "unknown".into());
-        Origin { version: env!("CARGO_PKG_VERSION").into(), commit }
+        Origin { version: env!("CARGO_PKG_VERSION").into(), commit: Commit::of(folder) }
+    }
+}
+
+/// Commit of a source tree, with `-dirty` where a file of it differs; `unknown` where there is no
+/// repository. It is looked up where it is first shown: a table shows none.
+#[derive(Clone, Debug)]
+pub struct Commit(Arc<Lookup>);
+
+#[derive(Debug)]
+struct Lookup {
+    folder: Option<PathBuf>,
+    found: OnceLock<String>,
+}
+
+impl Commit {
+    pub(crate) fn of(folder: Option<&Path>) -> Commit {
+        Commit(Arc::new(Lookup { folder: folder.map(Path::to_owned), found: OnceLock::new() }))
+    }
+
+    /// Its name, looked up the first time.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let Lookup { folder, found } = &*self.0;
+        found.get_or_init(|| folder.as_deref().and_then(commit).unwrap_or_else(|| "unknown".into()))
+    }
+}
+
+impl PartialEq for Commit {
+    fn eq(&self, other: &Commit) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Commit {}
+
+impl Serialize for Commit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -34,7 +70,8 @@ pub struct Provenance {
     pub version: String,
     /// Commit of the project's tree, with `-dirty` where a file of it differs; `unknown` outside of
     /// a repository.
-    pub commit: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub commit: Commit,
     /// Name and version of the compiler; absent of firmware that was built elsewhere.
     pub compiler: Option<String>,
     /// SHA-256 of the target's file.
@@ -72,24 +109,23 @@ pub(crate) struct OriginColumns<'a> {
 impl<'a> From<&'a Provenance> for OriginColumns<'a> {
     fn from(provenance: &'a Provenance) -> OriginColumns<'a> {
         let Provenance { version, commit, target_sha256, .. } = provenance;
-        OriginColumns { version, commit, target_sha256 }
+        OriginColumns { version, commit: commit.as_str(), target_sha256 }
     }
 }
 
 /// Returns the commit of a folder; none where it is not the root of a repository. A folder inside
 /// another repository has no commit of its own.
 fn commit(root: &Path) -> Option<String> {
-    let git = |arguments: &[&str]| {
-        // No lock: another git may be at work in the tree.
-        let mut command = Command::new("git");
-        command.arg("-C").arg(root).args(arguments).env("GIT_OPTIONAL_LOCKS", "0");
-        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    if !git(&["rev-parse", "--show-prefix"])?.is_empty() {
+    // A folder, or in a work tree a file.
+    if !root.join(".git").exists() {
         return None;
     }
-    git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+    // No lock: another git may be at work in the tree.
+    let mut command = Command::new("git");
+    command.arg("-C").arg(root).args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
+    command.env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// The day, UTC: `2026-11-28`.

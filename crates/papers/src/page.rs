@@ -384,7 +384,7 @@ fn origin(outcome: &Reproduction) -> Markup {
             h2 id="origin" { "Origin of these figures" }
             dl {
                 dt { "paper" } dd { (outcome.citation()) }
-                dt { "program" } dd { "wattseal " (origin.version) ", commit " code { (origin.commit) } }
+                dt { "program" } dd { "wattseal " (origin.version) ", commit " code { (origin.commit.as_str()) } }
                 dt { "date" } dd { (date) }
                 @if let Some(seed) = seed {
                     dt { "inputs" } dd { (runs) " random inputs for each figure, seed " (seed) }

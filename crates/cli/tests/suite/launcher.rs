@@ -335,18 +335,31 @@ fn tests_of_a_package_are_that_package_s_alone() {
     }
 }
 
+/// Each lane is run to its end.
+#[test]
+fn failure_of_a_lane_of_tests_fails_the_tier() {
+    for (lane, other) in [("computing", "npm test"), ("waiting", "mutations --spread")] {
+        let launcher = with_tests();
+        launcher.set_cargo(&format!(r#"[ "${{WATTSEAL_LANE:-}}" != {lane} ] || exit 1; echo "$@" >>"$LOG""#));
+        let (output, log) = launcher.run("test");
+        assert_eq!(output.status.code(), Some(1), "{lane}: {}", said(&output));
+        assert!(log.contains(&other.to_owned()), "{lane}: {log:?}");
+    }
+}
+
 /// The launcher waits for all parts, and says why one of them failed.
 #[test]
 fn failure_of_mutations_or_dashboard_fails_the_tier() {
-    for (tool, why) in [
-        ("bin/npm", "dashboard's build or tests failed"),
-        ("crates/testkit/mutations/run.py", "no test noticed"),
+    for (tool, script, why) in [
+        ("bin/npm", "[ $1 != run ]", "dashboard's build failed"),
+        ("bin/npm", "[ $1 != test ]", "dashboard's tests failed"),
+        ("crates/testkit/mutations/run.py", "exit 1", "no test noticed"),
     ] {
         let launcher = with_tests();
-        programs::script(&launcher.at(tool), "exit 1");
+        programs::script(&launcher.at(tool), script);
         let (output, _) = launcher.run("test");
-        assert_eq!(output.status.code(), Some(1), "{tool}");
-        assert!(said(&output).contains(why), "{tool}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{tool}: {script}");
+        assert!(said(&output).contains(why), "{tool}: {script}: {}", said(&output));
     }
 }
 
@@ -373,12 +386,23 @@ fn tiers_run_their_parts_in_order() {
     assert!(dashboard.len() > 2 && dashboard.iter().all(|part| part.starts_with("npm ")), "{dashboard:?}");
     assert_eq!(parts("test --only lints"), lints);
     assert_eq!(parts("test --only mutations"), ["mutations --spread"]);
+    // Two parts run beside each other; then the build; then two lanes.
     let full = parts("test");
-    assert_eq!(full[..5], [&lints[..], &[every.to_owned()]].concat());
-    // The last two are run beside each other.
-    let (mutations, rest): (Vec<_>, Vec<_>) =
-        full[5..].iter().cloned().partition(|part| part.starts_with("mutations"));
-    assert_eq!((mutations, rest), (vec!["mutations --spread".to_owned()], dashboard));
+    let (build, lane) = (lints[1].clone(), with_runner("ci/run-lane"));
+    let computing = vec![lane.clone(), format!("{every} --doc"), "mutations --spread".to_owned()];
+    let is_web = |part: &&String| part.starts_with("npm ");
+    let (before, after) = full.split_at(full.iter().position(|part| *part == build).expect("a build"));
+    let (web, others): (Vec<_>, Vec<_>) = before.iter().partition(is_web);
+    assert_eq!(others, [&lints[0], &lints[2], &lints[3]]);
+    assert_eq!(web, [&dashboard[0], &dashboard[1]]);
+    let (web, others): (Vec<_>, Vec<_>) = after[1..].iter().partition(is_web);
+    assert_eq!(web, dashboard[2..].iter().collect::<Vec<_>>());
+    let mut expected = computing;
+    expected.push(lane);
+    expected.sort();
+    let mut others: Vec<_> = others.into_iter().cloned().collect();
+    others.sort();
+    assert_eq!(others, expected);
     assert_eq!(
         parts("test --quick --since HEAD~3"),
         [

@@ -222,6 +222,27 @@ fn quick_tier_runs_affected_crates_and_always_tidy() {
     assert_eq!(ran("", "wattseal-cli"), "ran -q tidy::");
 }
 
+#[test]
+fn every_package_has_one_lane_of_the_full_tier() {
+    let folder = tempfile::tempdir().expect("a folder");
+    programs::copy(&home().join("ci/run-lane"), &folder.path().join("run-lane"));
+    programs::script(&folder.path().join("program"), "echo ran \"$@\"");
+    let mut waiting = BTreeSet::new();
+    for package in packages().into_keys() {
+        let ran = |lane: &str| {
+            let line = format!("WATTSEAL_LANE={lane} CARGO_PKG_NAME={package} ./run-lane ./program -q");
+            run(folder.path(), &line).join("\n")
+        };
+        match [ran("computing").as_str(), ran("waiting").as_str()] {
+            ["ran -q", ""] => {}
+            ["", "ran -q"] => drop(waiting.insert(package)),
+            other => panic!("{package}: {other:?}"),
+        }
+    }
+    // A name that the script has wrong would be of no package.
+    assert_eq!(waiting, BTreeSet::from(["wattseal-collector".to_owned(), "wattseal-testbed".to_owned()]));
+}
+
 /// Returns the packages that a line of arguments names.
 pub fn named_packages(arguments: &str) -> BTreeSet<String> {
     let words: Vec<&str> = arguments.split(' ').collect();

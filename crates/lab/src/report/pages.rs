@@ -233,7 +233,7 @@ fn origin(origins: &[(&str, &Provenance)], command: &str) -> Markup {
             h2 { "Origin of these figures" }
             dl {
                 @if let Some((_, Provenance { version, commit, seed, .. })) = targets.first() {
-                    dt { "program" } dd { "wattseal " (version) ", commit " code { (commit) } }
+                    dt { "program" } dd { "wattseal " (version) ", commit " code { (commit.as_str()) } }
                     @if let Some(seed) = seed { dt { "seed" } dd { (seed) } }
                 }
                 dt { "date" } dd { (today()) }

@@ -328,7 +328,7 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
             stack_bytes: row.stack_bytes,
             verified: row.verified,
             version: &row.provenance.version,
-            commit: &row.provenance.commit,
+            commit: row.provenance.commit.as_str(),
             compiler: row.provenance.compiler.as_deref(),
             target_sha256: &row.provenance.target_sha256,
             seed: row.provenance.seed,
@@ -341,7 +341,7 @@ pub(super) mod tests {
     use super::*;
     use crate::accuracy::Accuracy;
     use crate::energy_accuracy::EnergyAccuracy;
-    use crate::origin::Provenance;
+    use crate::origin::{Commit, Provenance};
     use crate::row::Cycles;
 
     pub(in crate::report) fn row(target: &str, op: &str, samples: &[u64]) -> BenchRow {
@@ -379,7 +379,7 @@ pub(super) mod tests {
             verified: true,
             provenance: Provenance {
                 version: "0.2.0".into(),
-                commit: "unknown".into(),
+                commit: Commit::of(None),
                 compiler: Some("avr-gcc 5.4.0".into()),
                 target_sha256: "00".into(),
                 seed: Some(1),

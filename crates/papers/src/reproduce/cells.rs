@@ -84,7 +84,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         compares: table.compares(line, column),
         compiler: compiler.filter(|_| reproduces),
         version: all.origin.version.clone(),
-        commit: all.origin.commit.clone(),
+        commit: all.origin.commit.as_str().to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{command, firmware, home, measured, refused, rows, stdout, wattseal};
 use serde_json::Value;
 use std::io::{BufRead, Read};
 use std::process::{Command, Stdio};
+use testkit::programs;
 
 #[test]
 fn bench_rows_have_the_contract_s_fields() {
@@ -66,6 +67,22 @@ fn bench_rows_have_the_contract_s_fields() {
             (&1.into(), &env!("CARGO_PKG_VERSION").into())
         );
         assert_eq!(provenance["target_sha256"].as_str().map(str::len), Some(64));
+    }
+}
+
+/// git looks at each file of the tree.
+#[test]
+fn commit_is_looked_up_for_rows_that_show_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    programs::script(&folder.path().join("git"), &format!("echo called >>{}", log.display()));
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("a path"));
+    let bench = ["bench", "--target", "atmega328p", "--op", "aes128-*crypt", "--runs", "1", "--format"];
+    for (format, lookups) in [("table", 0), ("json", usize::from(home().join(".git").exists()))] {
+        let output = command(&bench).arg(format).env("PATH", &path).output().expect("wattseal runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let called = std::fs::read_to_string(&log).unwrap_or_default();
+        assert_eq!(called.lines().count(), lookups, "{format}");
     }
 }
 
