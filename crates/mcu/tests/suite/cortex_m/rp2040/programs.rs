@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The bytes of a program linked at `base`.
-fn assemble(name: &str, base: u32, source: &str) -> Image {
+pub fn assemble(name: &str, base: u32, source: &str) -> Image {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let [text, object, elf, binary] =
         ["s", "o", "elf", "bin"].map(|end| folder.join(format!("rp2040-{name}.{end}")));
@@ -23,7 +23,7 @@ fn assemble(name: &str, base: u32, source: &str) -> Image {
 
 /// A second stage that sets the serial interface up as the SDK's does for a W25Q080, at a divisor
 /// of 2, and goes on at the vectors.
-const STAGE_2: &str = "
+pub const STAGE_2: &str = "
     ldr r0, =0x18000000
     movs r1, #0
     str r1, [r0, #8]
@@ -47,7 +47,7 @@ const STAGE_2: &str = "
     .word 0x20042000, 0x10000109
 ";
 
-fn machine(image: &Image) -> Box<dyn Mcu> {
+pub fn machine(image: &Image) -> Box<dyn Mcu> {
     let mut machine = new_clocked_machine(&part("rp2040"), None).expect("a machine");
     machine.load(image).expect("it fits");
     machine.reset();
@@ -257,6 +257,28 @@ fn the_boot_rom_has_functions() {
     let floats = look_up(&mut *machine, 0x16, b"SF");
     machine.set_pc(half(&*machine, floats + 8));
     says(machine.run(&Until::default()), "float mul");
+}
+
+/// Section 2.8.3.1.3: the functions for commands to the flash, as the SDK calls them for its number:
+/// SSI is set up, the flash is asked, the cache is emptied, and the flash is read in place again.
+#[test]
+fn functions_of_the_flash_set_up_its_interface() {
+    let mut machine = self::machine(&assemble("flash", 0x2000_0000, "loop: b loop"));
+    let machine = &mut *machine;
+    for (code, control, on) in [(b"IF", 7 << 16, 1), (b"EX", 7 << 16, 1), (b"CX", 0x1f << 16 | 3 << 8, 1)] {
+        let function = look_up(machine, 0x14, code);
+        call(machine, function, [0; 3]);
+        let read = |address: u32| {
+            let mut bytes = [0; 4];
+            assert!(machine.peek(address, &mut bytes));
+            u32::from_le_bytes(bytes)
+        };
+        assert_eq!((read(SSI), read(SSI + 8)), (control, on), "{code:?}");
+    }
+    let flush = look_up(machine, 0x14, b"FC");
+    let before = machine.cycles();
+    call(machine, flush, [0; 3]);
+    assert!(machine.cycles() - before > 1_024, "an emptied cache takes its time");
 }
 
 /// The whole of it: a program that sets 125 MHz, says a character, and is followed.
