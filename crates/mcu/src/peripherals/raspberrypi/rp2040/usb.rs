@@ -128,6 +128,8 @@ impl Usb {
             | INTS => Ok(()),
             0x04..=0x3c if write.onto(0) == 0 => Ok(()),
             0x04..=0x3c => Err(AS_HOST),
+            // Start-up code clears the whole block.
+            _ if self.registers.get(offset).is_none() => super::reserved(write),
             _ => self.registers.write(offset, |before| write.onto(before)),
         }
     }

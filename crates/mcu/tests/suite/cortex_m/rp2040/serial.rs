@@ -156,6 +156,7 @@ fn usb_device_waits_for_a_host() {
     const DPRAM: u32 = 0x5010_0000;
     let mut bench = bench();
     bench.write(RESETS, 0);
+    (0..0x9c).step_by(4).for_each(|register| bench.write(USB + register, 0));
     bench.write(DPRAM + 0x80, 0x1234_5678);
     bench.write_part(DPRAM + 0x81, 1, 0xff);
     assert_eq!(bench.read(DPRAM + 0x80), 0x1234_ff78);
