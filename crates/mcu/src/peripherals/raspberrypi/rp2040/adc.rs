@@ -76,7 +76,7 @@ pub struct Adc {
     errors: u32,
     /// The sample of a conversion that is under way, and when it is done.
     converting: Option<(u32, u64)>,
-    /// When the next of many begins.
+    /// The cycle at which the next of many begins.
     begins: Option<u64>,
     requests: u128,
 }

@@ -2,9 +2,9 @@
 //! Section 4.3.
 //!
 //! A period of SCL is HCNT + SPKLEN + 7 and LCNT + 1 clocks of clk_sys (section 4.3.14, from
-//! memory), rise and fall left out. A START and a STOP take one, a byte and its acknowledgement nine.
-//! Without a further command the clock is held. Who answers is on the board; where nobody is, an
-//! address is not acknowledged. Its own address is kept, but no other master is there to use it.
+//! memory), rise and fall left out. A START and a STOP take one, a byte and its acknowledgement
+//! nine. Without a further command the clock is held. Who answers is on the board; where nobody is,
+//! an address is not acknowledged. Its own address is kept, but no other master is there to use it.
 //! Estimate: an interface that is switched off while it holds the clock goes on holding it, so that
 //! the next command begins with a RESTART. Refused: 10-bit addresses, general call and START byte.
 

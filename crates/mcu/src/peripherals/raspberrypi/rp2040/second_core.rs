@@ -17,7 +17,7 @@ const LAUNCH: usize = 5;
 /// The mailboxes as the first core has them.
 #[derive(Clone)]
 pub(super) struct SecondCore {
-    /// What the first core reads; what it wrote and nobody took.
+    /// The words that the first core reads, and those that it wrote and nobody took.
     answers: VecDeque<u32>,
     unread: VecDeque<u32>,
     overflow: bool,

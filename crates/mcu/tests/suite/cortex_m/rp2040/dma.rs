@@ -181,6 +181,8 @@ fn uart_is_fed() {
     let source: Vec<u8> = (b'0'..b'0' + 50).collect();
     let mut machine = written("uart", &writes, &source);
     machine.board_mut().take_sent();
+    // The loop behind the program would be its end.
+    machine.board_mut().outlives_program = true;
     run(&mut *machine, 12_000);
     let sent: Vec<u8> = machine.board_mut().take_sent().into_iter().map(|sent| sent.byte).collect();
     assert_eq!(sent, source);

@@ -1,6 +1,6 @@
 //! The checksum of a channel's data, which the DMA controller computes in passing. Section 2.5.5.2.
 //!
-//! Of a halfword or a word the highest bit counts first, of a mode with reversed bits the lowest.
+//! The highest bit of a halfword or a word counts first, in a mode with reversed bits the lowest.
 
 /// SNIFF_CTRL.
 const EN: u32 = 1 << 0;

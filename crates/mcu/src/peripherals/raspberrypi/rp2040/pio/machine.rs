@@ -22,7 +22,7 @@ const OUT_SHIFTDIR: u32 = 1 << 19;
 const IN_SHIFTDIR: u32 = 1 << 18;
 const AUTOPULL: u32 = 1 << 17;
 const AUTOPUSH: u32 = 1 << 16;
-/// What of the registers keeps what is written, and what they are after a reset.
+/// The bits of the registers that keep what is written, and their values after a reset.
 const CLKDIV_MASK: u32 = 0xffff_ff00;
 const EXECCTRL_MASK: u32 = 0x7fff_ff9f;
 const SHIFTCTRL_MASK: u32 = 0xffff_0000;
@@ -62,7 +62,7 @@ pub enum Done {
     Stalled(Wait),
 }
 
-/// What a stalled instruction waits for.
+/// The condition that a stalled instruction waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The next cycle.

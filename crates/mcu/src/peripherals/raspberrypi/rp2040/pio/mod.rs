@@ -54,7 +54,7 @@ const SYNCHRONISER: u64 = 2;
 /// FUNCSEL of PIO0; that of PIO1 follows.
 pub(super) const FUNCTION: u8 = 6;
 
-/// When a state machine goes on.
+/// The time at which a state machine goes on.
 #[derive(Clone, Copy, Default)]
 struct Schedule {
     /// The beginning of one of its cycles, in parts of 256 of a cycle of clk_sys.
@@ -218,8 +218,9 @@ impl Pio {
 
     /// Levels from outside that have passed their synchronisers.
     fn take_inputs(&mut self, cycle: u64) {
-        while let Some((_, levels)) = self.arriving.pop_front_if(|(at, _)| *at <= cycle) {
+        while let Some((_, levels)) = self.arriving.front().copied().filter(|(at, _)| *at <= cycle) {
             self.outside = levels;
+            self.arriving.pop_front();
         }
         self.shared.inputs = self.outside;
     }
