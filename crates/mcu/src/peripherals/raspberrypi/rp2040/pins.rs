@@ -121,6 +121,7 @@ impl Pins {
             base.filter(|base| base % BLOCK == 0 && *base < 0xf000_0000)
                 .ok_or_else(|| format!("{}: {} needs {setting}", part.name, spec.name))
         };
+        let irq = spec.irq.filter(|irq| *irq < 128 - SIO_IRQ);
         Ok(Pins {
             name: spec.name.clone(),
             sio: spec.base,
@@ -128,7 +129,7 @@ impl Pins {
             io_qspi: base("io_qspi")?,
             pads_bank0: base("pads_bank0")?,
             pads_qspi: base("pads_qspi")?,
-            irq: spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
+            irq: irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
             held: HELD_AT_START,
             output: 0,
             enable: 0,

@@ -129,8 +129,10 @@ impl Channel {
         };
         self.read_address = next(self.read_address, self.control & INCR_READ != 0, !wraps_write);
         self.write_address = next(self.write_address, self.control & INCR_WRITE != 0, wraps_write);
-        self.left -= 1;
-        self.busy = self.left != 0;
-        !self.busy
+        self.left = self.left.saturating_sub(1);
+        let is_last = self.busy && self.left == 0;
+        // One that was aborted meanwhile stays idle.
+        self.busy &= self.left != 0;
+        is_last
     }
 }
