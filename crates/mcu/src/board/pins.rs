@@ -227,6 +227,13 @@ impl Board {
         self.ports.get(port).map_or(0, |port| port.driven)
     }
 
+    /// The levels of all pins of a port, as [`Board::pin`] has them; low where nobody drives one.
+    pub(crate) fn levels(&self, port: &str) -> u32 {
+        let own = self.ports.get(port).copied().unwrap_or_default();
+        let (driven, levels) = self.outside(port);
+        own.outputs() | !own.driven & (driven & levels | !driven & own.levels)
+    }
+
     /// The levels of the pins that the microcontroller drives.
     pub(crate) fn outputs(&self, port: &str) -> u32 {
         self.ports.get(port).map_or(0, |port| port.outputs())

@@ -67,26 +67,40 @@ const MEMCPY: &[u16] = &[
     0x3204, 0x2a00, 0xd005, 0x780b, 0x7003, 0x3001, 0x3101, 0x3a01, 0xd1f9, 0xbd71,
 ];
 
+/// Sets SSI up for commands: eight bits both ways, clk_sys divided by six. The ROM resets the pins
+/// beside, and sends the flash what ends its continuous reads, whose time is left out.
+const CONNECT_FLASH: &[u16] =
+    &[0x2018, 0x0600, 0x2100, 0x6081, 0x2106, 0x6141, 0x2107, 0x0409, 0x6001, 0x2101, 0x6101, 0x6081, 0x4770];
+/// Empties the cache, and switches it on; the chip select is SSI's again.
+const FLUSH_CACHE: &[u16] = &[
+    0x2014, 0x0600, 0x2101, 0x6041, 0x6842, 0x6802, 0x430a, 0x6002, 0x2040, 0x0200, 0x3001, 0x0400, 0x2180,
+    0x0209, 0x1840, 0x2100, 0x60c1, 0x4770,
+];
+/// Sets SSI up for reads in place by the command 03h.
+const ENTER_XIP: &[u16] = &[
+    0x2018, 0x0600, 0x2100, 0x6081, 0x6041, 0x211f, 0x0209, 0x3103, 0x0209, 0x6001, 0x2103, 0x0409, 0x3102,
+    0x0209, 0x3118, 0x22f4, 0x5081, 0x2101, 0x6081, 0x4770,
+];
+
 /// Functions that exist: the codes of each, and its instructions (section 2.8.3).
-const FUNCTIONS: [(&[&[u8; 2]], &[u16]); 6] = [
+const FUNCTIONS: [(&[&[u8; 2]], &[u16]); 9] = [
     (&[b"P3"], POPCOUNT32),
     (&[b"R3"], REVERSE32),
     (&[b"L3"], CLZ32),
     (&[b"T3"], CTZ32),
     (&[b"MS", b"S4"], MEMSET),
     (&[b"MC", b"C4"], MEMCPY),
+    (&[b"IF", b"EX"], CONNECT_FLASH),
+    (&[b"FC"], FLUSH_CACHE),
+    (&[b"CX"], ENTER_XIP),
 ];
 
 /// Functions that are refused, by code and name.
-const ABSENT: [(&[u8; 2], &str); 11] = [
+const ABSENT: [(&[u8; 2], &str); 7] = [
     (b"UB", "reset_to_usb_boot"),
     (b"WV", "wait_for_vector"),
-    (b"IF", "connect_internal_flash"),
-    (b"EX", "flash_exit_xip"),
     (b"RE", "flash_range_erase"),
     (b"RP", "flash_range_program"),
-    (b"FC", "flash_flush_cache"),
-    (b"CX", "flash_enter_cmd_xip"),
     (b"DT", "debug_trampoline"),
     (b"DE", "debug_trampoline_end"),
     (b"EC", "enable_clocks"),

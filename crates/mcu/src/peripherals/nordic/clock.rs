@@ -49,6 +49,11 @@ const GPREGRET2: u32 = 0x520;
 const FORCEPROTECT: u32 = 0x550;
 const DISABLE: u32 = 0x558;
 const DCDCEN: u32 = 0x578;
+/// Registers of the nRF52832, which start-up code of mbed writes on every nRF52.
+const RAMON: u32 = 0x524;
+const RAMONB: u32 = 0x554;
+const RAMON_WRITTEN: &str =
+    "the program wrote RAMON or RAMONB, which this part does not have: all its RAM is on";
 const DCDCEN0: u32 = 0x580;
 const MAINREGSTATUS: u32 = 0x640;
 const RAM: u32 = 0x900;
@@ -233,6 +238,7 @@ impl Clock {
                 | MAINREGSTATUS,
                 _,
             ) => {}
+            (RAMON | RAMONB, _) => context.events.pass_over(RAMON_WRITTEN.into()),
             _ if value == 0 => {}
             _ => return Err("register not modelled"),
         }

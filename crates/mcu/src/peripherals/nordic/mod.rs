@@ -8,6 +8,7 @@ pub mod ecb;
 pub mod ficr;
 pub mod gpio;
 pub mod gpiote;
+pub mod mwu;
 pub mod nvmc;
 pub mod rng;
 pub mod rtc;
@@ -25,6 +26,7 @@ pub(super) const MODELS: &[Model] = &[
     Model::new("nrf-ficr", &[], |_, spec| Ok(Box::new(ficr::Ficr::new(spec)))),
     Model::new("nrf-gpio", &["gpiote_irq", "pins"], |_, spec| Ok(Box::new(gpio::Gpio::new(spec)))),
     Model::new("nrf-gpiote", &[], |_, spec| Ok(Box::new(gpiote::Gpiote::new(spec)?))),
+    Model::new("nrf-mwu", &[], |_, spec| Ok(Box::new(mwu::Mwu::new(spec)))),
     Model::new("nrf-nvmc", &[], |part, spec| Ok(Box::new(nvmc::Nvmc::new(part, spec)?))),
     Model::new("nrf-rng", &[], |_, spec| Ok(Box::new(rng::Rng::new(spec)))),
     Model::new("nrf-rtc", &["channels"], |_, spec| Ok(Box::new(rtc::Rtc::new(spec)))),

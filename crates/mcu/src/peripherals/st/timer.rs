@@ -1,10 +1,10 @@
 //! The timers of the STM32: counting up, down and both ways, auto-reload and compare registers with
 //! preload, one-pulse mode, repetition counter, capture and compare with their interrupts and pins,
-//! slave modes, triggers for other peripherals, requests of DMA.
+//! slave and encoder modes, triggers for other peripherals, requests of DMA.
 //!
 //! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4
 //! (TIM6, TIM7); the other families' are the same as far as they are modelled. Refused with a
-//! fault: encoder and combined modes, DMA bursts, the break input and the lock of BDTR. A trigger
+//! fault: combined modes, DMA bursts, the break input and the lock of BDTR. A trigger
 //! that comes of a trigger comes a clock later.
 //!
 //! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090,

@@ -1,6 +1,6 @@
 //! Reset and clock control (RCC), with the wait states of the flash (`FLASH_ACTLR`), because the
 //! clock decides how many are needed: oscillators that are ready as soon as they are on, and the
-//! switch of the system clock.
+//! switch of the system clock. HSE is never ready on a board without a crystal.
 //!
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The flash stays locked. Offsets without a
 //! register read as zero and take zero.
@@ -11,9 +11,9 @@ use crate::{
     PeripheralSpec, ResetCause, Roles, Spec,
 };
 
-/// Section 3.3.4: the internal oscillator, and the PLL doubles it.
+/// Section 3.3.4: the internal oscillator, and by how much the PLL multiplies its source.
 const HSI_HZ: u64 = 24_000_000;
-const PLL_HZ: u64 = 2 * HSI_HZ;
+const PLL_FACTOR: u64 = 2;
 
 /// The index of the register at an offset in bytes.
 const fn word(offset: usize) -> usize {
@@ -26,9 +26,10 @@ const CTLR: usize = word(0x00);
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
 const HSEON: u32 = 1 << 16;
+const HSERDY: u32 = 1 << 17;
 const PLLON: u32 = 1 << 24;
 const PLLRDY: u32 = 1 << 25;
-const CTLR_WRITABLE: u32 = PLLON | CSSON | HSEBYP | 0xf8 | HSION;
+const CTLR_WRITABLE: u32 = PLLON | CSSON | HSEBYP | HSEON | 0xf8 | HSION;
 const HSEBYP: u32 = 1 << 18;
 const CSSON: u32 = 1 << 19;
 const CTLR_RESET: u32 = 0x83;
@@ -40,6 +41,7 @@ const SWS_SHIFT: u32 = 2;
 const SWS: u32 = SW << SWS_SHIFT;
 const HPRE_SHIFT: u32 = 4;
 const PLLSRC: u32 = 1 << 16;
+const SW_HSE: u32 = 1;
 const SW_PLL: u32 = 2;
 /// RCC_CFGR0 after a reset: HCLK is a third of SYSCLK, 8 MHz. The register description of CH32V00XRM,
 /// 3.4.2, has it, and microzig measured it (its pull request 520); ch32v003.svd has zero.
@@ -160,8 +162,28 @@ impl Rcc {
         Ok(rcc)
     }
 
+    /// The crystal's frequency; 0 on a board without one.
+    fn hse_hz(&self) -> u64 {
+        self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0)
+    }
+
     fn sysclk_hz(&self) -> u64 {
-        if self.words[CFGR0] & SWS == SW_PLL << SWS_SHIFT { PLL_HZ } else { HSI_HZ }
+        let is_hse = self.words[CFGR0] & PLLSRC != 0;
+        match (self.words[CFGR0] & SWS) >> SWS_SHIFT {
+            SW_HSE => self.hse_hz(),
+            SW_PLL => PLL_FACTOR * if is_hse { self.hse_hz() } else { HSI_HZ },
+            _ => HSI_HZ,
+        }
+    }
+
+    /// The bits of CTLR of what makes the system clock.
+    fn in_use(&self) -> u32 {
+        match (self.words[CFGR0] & SWS) >> SWS_SHIFT {
+            SW_HSE => HSEON,
+            SW_PLL if self.words[CFGR0] & PLLSRC != 0 => PLLON | HSEON,
+            SW_PLL => PLLON,
+            _ => 0,
+        }
     }
 
     /// RCC_CFGR0.HPRE: 1 to 8, then powers of two up to 256, without 32.
@@ -177,9 +199,13 @@ impl Rcc {
     fn follow(&mut self) {
         let ctlr = self.words[CTLR] & CTLR_WRITABLE;
         let ready = |on: u32, ready: u32| if ctlr & on != 0 { ready } else { 0 };
-        self.words[CTLR] = ctlr | ready(HSION, HSIRDY) | ready(PLLON, PLLRDY);
+        let has_crystal = self.hse_hz() != 0;
+        let hse = if has_crystal { ready(HSEON, HSERDY) } else { 0 };
+        let has_source = self.words[CFGR0] & PLLSRC == 0 || hse != 0;
+        let pll = if has_source { ready(PLLON, PLLRDY) } else { 0 };
+        self.words[CTLR] = ctlr | ready(HSION, HSIRDY) | hse | pll;
         let source = self.words[CFGR0] & SW;
-        let is_ready = source == 0 || source == SW_PLL && ctlr & PLLON != 0;
+        let is_ready = source == 0 || source == SW_HSE && hse != 0 || source == SW_PLL && pll != 0;
         if is_ready {
             self.words[CFGR0] = self.words[CFGR0] & !SWS | source << SWS_SHIFT;
         }
@@ -282,11 +308,11 @@ impl Peripheral for Rcc {
         };
         let value = merged_word(before, address, size, value);
         self.words[index] = match index {
-            CTLR if value & HSEON != 0 => {
-                return context.refuse(&self.name, address, "the crystal oscillator HSE is not modelled");
+            CFGR0 if value & SW == 3 => {
+                return context.refuse(&self.name, address, "RCC_CFGR0: no such source of the clock (SW)");
             }
-            CFGR0 if value & PLLSRC != 0 || value & SW == 1 || value & SW == 3 => {
-                let what = "only HSI and the PLL on HSI are modelled as sources of the clock";
+            CFGR0 if (before ^ value) & PLLSRC != 0 && self.words[CTLR] & PLLON != 0 => {
+                let what = "RCC_CFGR0.PLLSRC can be written while the PLL is off alone";
                 return context.refuse(&self.name, address, what);
             }
             CFGR0 => value & KEPT[CFGR0] | before & SWS,
@@ -294,8 +320,7 @@ impl Peripheral for Rcc {
                 return context.refuse(&self.name, address, "RCC_INTR: its interrupts are not modelled");
             }
             // Section 3.4.1: what makes the system clock cannot be switched off.
-            CTLR if self.words[CFGR0] & SWS != 0 => value | HSION | PLLON,
-            CTLR => value | HSION,
+            CTLR => value | HSION | self.in_use(),
             // The causes of the last reset stay until RMVF clears them.
             RSTSCKR => value & LSION | if value & RMVF != 0 { 0 } else { before & CAUSES },
             AHBPCENR => value & KEPT[index] | AHBPCENR_RESET & !KEPT[index],

@@ -516,3 +516,17 @@ fn data_in_flash_waits_once_a_line() {
     let in_turn = turn_of("in-turn", [0, 16, 4, 20, 8, 24, 12, 28]);
     assert_eq!(in_turn - in_a_row, 6 * 3);
 }
+
+/// PS, "MWU": start-up code reads that no region is watched, and clears what is not set. RAMON is
+/// the nRF52832's: a write is counted, and the run goes on.
+#[test]
+fn start_up_code_of_mbed_passes() {
+    const MWU: u32 = 0x4002_0000;
+    let mut bench = Bench::new("nrf52840");
+    assert_eq!(bench.read(MWU + 0x510), 0);
+    bench.write(MWU + 0x518, u32::MAX);
+    assert!(bench.try_write(MWU + 0x514, 1).is_err());
+    bench.write(0x4000_0524, 3);
+    let tolerated = bench.bus.events.tolerated();
+    assert!(matches!(tolerated[..], [(said, 1)] if said.contains("RAMON")), "{tolerated:?}");
+}

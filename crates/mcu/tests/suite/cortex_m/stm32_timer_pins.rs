@@ -46,6 +46,33 @@ fn drive(bench: &mut Bench, pin: u8, level: bool, at: u64) {
     bench.bus.resume(at, 0);
 }
 
+/// Section 18.3.12, table "Counting direction versus encoder signals": with both inputs each edge
+/// counts, up where TI1 leads; below 0 follows ARR, with an update. Modes 1 and 2 count the edges of
+/// TI1 and of TI2 alone, and CCxP turns an input over.
+#[test]
+fn encoder_counts_edges_by_its_direction() {
+    let counts = |mode: u32, polarity: u32, edges: &[(u8, bool)]| {
+        let mut bench = bench(&[0, 1]);
+        write(&mut bench, TIM2, &[(CCMR1, 0x0101), (CCER, polarity), (SMCR, mode), (ARR, 99), (CR1, 1)]);
+        let from = bench.now;
+        let after = (1u64..).zip(edges).map(|(step, (pin, level))| {
+            drive(&mut bench, *pin, *level, from + 100 * step);
+            bench.read(TIM2 + CNT)
+        });
+        let after: Vec<u32> = after.collect();
+        (after, bench.read(TIM2 + CR1) & 0x10, bench.read(TIM2 + SR) & 1)
+    };
+    let up = [(0, true), (1, true), (0, false), (1, false)];
+    let down = [(1, true), (0, true), (1, false), (0, false)];
+    assert_eq!(counts(3, 0, &up), (vec![1, 2, 3, 4], 0, 0));
+    assert_eq!(counts(3, 0, &down), (vec![99, 98, 97, 96], 0x10, 1));
+    let there_and_back = [(0, true), (1, true), (1, false), (0, false)];
+    assert_eq!(counts(3, 0, &there_and_back), (vec![1, 2, 1, 0], 0x10, 0));
+    assert_eq!(counts(1, 0, &up).0, [1, 1, 2, 2]);
+    assert_eq!(counts(2, 0, &up).0, [0, 1, 1, 2]);
+    assert_eq!(counts(3, 2, &up).0, [99, 98, 97, 96], "CC1P");
+}
+
 /// Section 18.3.5: the counter at the edge, a flag, its interrupt, and one that says that a capture
 /// was missed; reading clears the flag.
 #[test]

@@ -174,8 +174,8 @@ fn unmodelled_settings_and_absent_registers_are_refused() {
     const TIM6: u32 = 0x4000_1000;
     const TIM13: u32 = 0x4000_1c00;
     for (address, value) in [
-        // An encoder, SMS[3], OCxCE, the trigger's DMA.
-        (TIM2 + 0x08, 3),
+        // An encoder at TIM9, SMS[3], OCxCE, the trigger's DMA.
+        (0x4001_4000 + 0x08, 3),
         (TIM2 + 0x08, 1 << 16 | 4),
         (TIM2 + CCMR1, 1 << 7),
         (TIM2 + DIER, 1 << 14),

@@ -2,7 +2,7 @@
 //!
 //! That is WCH's instructions, CSRs, traps, sleep, and the faults of the CH32V003.
 
-use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
+use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_clocked_machine, new_machine};
 
 const CODE: u32 = 0x400;
 const RAM: u32 = 0x2000_0000;
@@ -281,14 +281,14 @@ fn unmodelled_instructions_and_settings_are_faults() {
     assert!(fault(0x0005_a503, &[("a1", 0x1000_0000)]).contains("where nothing is modelled"));
     // csrr a0, misa
     assert!(fault(0x3010_2573, &[]).contains("register 0x301, which is not modelled"));
-    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, the
-    // crystal.
+    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, no source of
+    // the clock.
     let store = |address: u32, value: u32| fault(0x00a5_a023, &[("a1", address), ("a0", value)]);
     assert!(store(0x100, 0).contains("a write to flash"));
     assert!(store(0x4002_2010, 0x40).contains("programming and erasing"));
     assert!(store(0xe000_e400, 0x80).contains("not modelled"));
     assert!(store(0x4002_2000, 2).contains("the manual has 0 and 1"));
-    assert!(store(0x4002_1000, 1 << 16 | 0x83).contains("crystal"));
+    assert!(store(0x4002_1004, 3).contains("no such source"));
     // An interrupt with the hardware's prologue.
     let mut bench = with_systick(0x8041_d073, 0x88); // csrwi 0x804, 3
     let said = loop {
@@ -312,6 +312,32 @@ fn the_pll_needs_a_wait_state_and_a_machine_at_its_clock() {
     };
     assert!(with(0).fault().contains("wait states are too few: the flash needs 1 while SYSCLK is 48 MHz"));
     assert!(with(1).fault().contains("the machine is run at 24 MHz: run it at the program's clock"));
+}
+
+/// Section 3.3: HSE is ready where the board has a crystal, and the core runs from it or from the PLL
+/// on it; without one a program waits in vain, and stays on HSI.
+#[test]
+fn a_crystal_clocks_the_core_where_there_is_one() {
+    let clock = |crystal: &str, source: u32| {
+        let text = include_str!("../../../../../targets/ch32v003.toml");
+        let text = text.replace("crystal_hz = 24_000_000\n", crystal);
+        let part = Part::from_toml(&text).expect("a part");
+        let mut bench = Bench(new_clocked_machine(&part, None).expect("a machine"));
+        // sw a4, 0(a0): FLASH_ACTLR; sw a2, 0(a1): RCC_CTLR; sw a3, 4(a1): RCC_CFGR0; both are read.
+        let code = [0x00e5_2023, 0x00d5_a223, 0x00c5_a023, 0x0005_a783, 0x0045_a703];
+        let halves: Vec<u16> = code.iter().flat_map(|word| [*word as u16, (*word >> 16) as u16]).collect();
+        bench.put(CODE, &halves);
+        let (on, chosen) = (1 << 24 | 1 << 16 | 0x83, 1 << 16 | source);
+        let registers = [("a0", 0x4002_2000), ("a1", 0x4002_1000), ("a2", on), ("a3", chosen), ("a4", 1)];
+        registers.into_iter().for_each(|(name, value)| bench.set(name, value));
+        bench.set("pc", CODE);
+        bench.steps(code.len());
+        (bench.0.clock_hz(), bench.get("a5") >> 17 & 1, bench.get("a4") >> 2 & 3)
+    };
+    assert_eq!(clock("crystal_hz = 16_000_000\n", 1), (16_000_000, 1, 1));
+    assert_eq!(clock("crystal_hz = 16_000_000\n", 2), (32_000_000, 1, 2));
+    assert_eq!(clock("", 1), (24_000_000, 0, 0));
+    assert_eq!(clock("", 2), (24_000_000, 0, 0));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Pins: the single-cycle I/O block (SIO) with a core's divider, IO_BANK0, and the pads, in one.
 //! Sections 2.3.1 and 2.19.
 //!
-//! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other
-//! blocks drive is not seen. The QSPI pins keep what is written.
+//! SIO drives a pin while IO_BANK0 gives it the pin, and so do PWM ([`super::pwm`]) and PIO
+//! ([`super::pio`]); what other blocks drive is not seen. Edges of pins that PWM or PIO drive raise
+//! no interrupt. The QSPI pins keep what is written.
 
 use super::divider::{self, Divider};
-use super::{BLOCK, HELD_SIO, Write, pwm, register};
+use super::second_core::SecondCore;
+use super::{BLOCK, HELD_PROC1, HELD_SIO, Write, pio, pwm, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Board, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 
@@ -27,9 +29,8 @@ const FIFO_RD: u32 = 0x58;
 const SPINLOCK_ST: u32 = 0x5c;
 const SPINLOCK0: u32 = 0x100;
 const SIO_SIZE: u32 = 0x180;
-/// FIFO_ST: not full; read while empty.
-const FIFO_RDY: u32 = 1 << 1;
-const FIFO_ROE: u32 = 1 << 3;
+/// SIO's interrupt of the first core, behind that of IO_BANK0.
+const SIO_IRQ: u8 = 2;
 
 // IO_BANK0.
 const CTRL_END: u32 = 8 * PINS as u32;
@@ -43,6 +44,8 @@ const CTRL_MASK: u32 = 0x3003_331f;
 const FUNCSEL: u32 = 0x1f;
 const OVERRIDES: u32 = CTRL_MASK & !FUNCSEL;
 const SIO_FUNCTION: u32 = 5;
+/// FUNCSEL of the blocks that drive pins, beside SIO.
+const GIVEN: [u32; 3] = [pwm::FUNCTION as u32, pio::FUNCTION as u32, pio::FUNCTION as u32 + 1];
 /// GPIO_STATUS.
 const OUT_BITS: u32 = 1 << 8 | 1 << 9;
 const OE_BITS: u32 = 1 << 12 | 1 << 13;
@@ -89,7 +92,7 @@ pub struct Pins {
     qspi_enable: u32,
     divider: Divider,
     spinlocks: u32,
-    fifo_read_empty: bool,
+    second_core: SecondCore,
     controls: [u32; PINS],
     qspi_controls: [u32; 6],
     pads: [u32; PADS],
@@ -100,8 +103,10 @@ pub struct Pins {
     forced: [u32; 4],
     /// The input levels as they were last.
     levels: u32,
-    /// The pins that are PWM's, as the board was told.
-    given: u32,
+    /// The pins that are PWM's or PIO's with their functions, and those that are pulled up, as the
+    /// board was told.
+    given: (u32, u128),
+    pulled: u32,
 }
 
 impl Pins {
@@ -116,6 +121,7 @@ impl Pins {
             base.filter(|base| base % BLOCK == 0 && *base < 0xf000_0000)
                 .ok_or_else(|| format!("{}: {} needs {setting}", part.name, spec.name))
         };
+        let irq = spec.irq.filter(|irq| *irq < 128 - SIO_IRQ);
         Ok(Pins {
             name: spec.name.clone(),
             sio: spec.base,
@@ -123,7 +129,7 @@ impl Pins {
             io_qspi: base("io_qspi")?,
             pads_bank0: base("pads_bank0")?,
             pads_qspi: base("pads_qspi")?,
-            irq: spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
+            irq: irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
             held: HELD_AT_START,
             output: 0,
             enable: 0,
@@ -131,7 +137,7 @@ impl Pins {
             qspi_enable: 0,
             divider: Divider::default(),
             spinlocks: 0,
-            fifo_read_empty: false,
+            second_core: SecondCore::new(),
             controls: [FUNCSEL; PINS],
             qspi_controls: [FUNCSEL; 6],
             pads: pads_after_reset(),
@@ -140,7 +146,8 @@ impl Pins {
             enabled: [0; 4],
             forced: [0; 4],
             levels: 0,
-            given: 0,
+            given: (0, 0),
+            pulled: 0,
         })
     }
 
@@ -155,19 +162,29 @@ impl Pins {
         given.fold(0, |mask, pin| mask | 1 << pin) & self.enable & !self.pads_with(OUTPUT_DISABLE)
     }
 
-    /// The pins that PWM drives.
-    fn given(&self) -> u32 {
-        let given = (0..PINS).filter(|&pin| self.controls[pin] & FUNCSEL == u32::from(pwm::FUNCTION));
-        given.fold(0, |mask, pin| mask | 1 << pin) & !self.pads_with(OUTPUT_DISABLE)
+    /// The pins that PWM and PIO drive, and which does: FUNCSEL of each.
+    fn given(&self) -> (u32, u128) {
+        let is_given = |&pin: &usize| {
+            let enabled = self.pads[pin + 1] & OUTPUT_DISABLE == 0;
+            enabled && GIVEN.contains(&(self.controls[pin] & FUNCSEL))
+        };
+        (0..PINS).filter(is_given).fold((0, 0), |(mask, functions), pin| {
+            let function = u128::from(self.controls[pin] & FUNCSEL);
+            (mask | 1 << pin, functions | function << (4 * pin))
+        })
     }
 
     /// The levels at the inputs.
     fn input(&self, board: &Board) -> u32 {
         let (driven, pulled) = (self.driven(), self.pads_with(PULL_UP));
+        // PWM and PIO drive pins that are given to them.
+        let (modules, levels) = (board.driven(&self.name) & self.given.0, board.outputs(&self.name));
         let high = |pin: u8| {
             let bit = 1u32 << pin;
             if driven & bit != 0 {
                 self.output & bit != 0
+            } else if modules & bit != 0 {
+                levels & bit != 0
             } else {
                 board.level(&self.name, pin).unwrap_or(pulled & bit != 0)
             }
@@ -217,11 +234,8 @@ impl Pins {
             GPIO_HI_OE => self.qspi_enable,
             // Write-only.
             0x14..=0x4c => 0,
-            FIFO_ST => FIFO_RDY | if self.fifo_read_empty { FIFO_ROE } else { 0 },
-            FIFO_RD => {
-                self.fifo_read_empty = true;
-                0
-            }
+            FIFO_ST => self.second_core.status(),
+            FIFO_RD => self.second_core.read(),
             SPINLOCK_ST => self.spinlocks,
             divider::UDIVIDEND..=divider::CSR => return self.divider.read(register, context.now),
             SPINLOCK0..SIO_SIZE => {
@@ -235,7 +249,12 @@ impl Pins {
         })
     }
 
-    fn write_sio(&mut self, register: u32, value: u32, now: u64) -> Result<(), &'static str> {
+    fn write_sio(
+        &mut self,
+        register: u32,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
         match register {
             GPIO_OUT..=0x4c => {
                 let (target, mask) = match register & 0x70 {
@@ -252,11 +271,10 @@ impl Pins {
                         _ => *target ^ value,
                     };
             }
-            // Clears the flags.
-            FIFO_ST => self.fifo_read_empty = false,
-            FIFO_WR => return Err("a message to the second core, which is not modelled"),
+            FIFO_ST => self.second_core.clear_flags(),
+            FIFO_WR => self.second_core.write(value, context.events),
             CPUID | GPIO_IN | GPIO_HI_IN | FIFO_RD | SPINLOCK_ST => {}
-            divider::UDIVIDEND..=divider::CSR => self.divider.write(register, value, now),
+            divider::UDIVIDEND..=divider::CSR => self.divider.write(register, value, context.now),
             SPINLOCK0..SIO_SIZE => self.spinlocks &= !(1 << ((register - SPINLOCK0) / 4)),
             _ => return Err("the interpolators are not modelled"),
         }
@@ -348,7 +366,7 @@ impl Pins {
         self.qspi_enable = 0;
         self.divider = Divider::default();
         self.spinlocks = 0;
-        self.fifo_read_empty = false;
+        self.second_core = SecondCore::new();
     }
 
     /// Why SIO cannot be accessed: the core is held with it.
@@ -376,15 +394,18 @@ impl Pins {
         if levels != now_levels {
             context.pins(&self.name, levels, now_levels);
         }
-        if (driven, levels) != (now_driven, now_levels) {
-            context.drive(&self.name, now_driven, now_levels);
+        let pulled = self.pads_with(PULL_UP);
+        let before = (driven, levels, std::mem::replace(&mut self.pulled, pulled));
+        if before != (now_driven, now_levels, pulled) {
+            context.drive(&self.name, now_driven, now_levels | pulled & !now_driven);
         }
         let given = self.given();
-        if std::mem::replace(&mut self.given, given) != given {
-            let pins = (0..PINS).filter(|pin| given >> pin & 1 == 1);
-            let functions = pins.fold(0, |all, pin| all | u128::from(pwm::FUNCTION) << (4 * pin));
-            context.alternates(&self.name, given, functions);
+        let others = std::mem::replace(&mut self.given, given) != given;
+        if others {
+            context.alternates(&self.name, given.0, given.1);
         }
+        // PIO looks at all pins.
+        context.board.changed |= others || (driven, before.2) != (now_driven, pulled);
         self.look(context);
     }
 
@@ -396,10 +417,16 @@ impl Pins {
     fn on_controls_changed(&mut self, context: &mut Context<'_, '_>) {
         let held = context.events.held;
         let fallen = held & !self.held;
-        self.held = held;
+        let risen = std::mem::replace(&mut self.held, held) & !held;
         let before = self.driving();
         if fallen & HELD_SIO != 0 {
             self.reset_sio();
+        }
+        if risen & HELD_PROC1 != 0 {
+            self.second_core.restart();
+        }
+        if (fallen | risen) & (HELD_SIO | HELD_PROC1) != 0 {
+            self.second_core.request(self.irq + SIO_IRQ, context);
         }
         if fallen & RESET_IO_BANK0 != 0 {
             self.controls = [FUNCSEL; PINS];
@@ -445,6 +472,7 @@ impl Peripheral for Pins {
         if (self.sio..self.sio + SIO_SIZE).contains(&address) {
             let word = self.check_sio().and_then(|()| self.read_sio((address - self.sio) & !3, context));
             let word = word.map_err(|what| context.fault(&self.name, address, what))?;
+            self.second_core.request(self.irq + SIO_IRQ, context);
             return Ok(part_of_word(word, address, size));
         }
         let base = address & !(BLOCK - 1);
@@ -464,7 +492,8 @@ impl Peripheral for Pins {
         let written = if (self.sio..self.sio + SIO_SIZE).contains(&address) {
             let value = Write::new(0, size, value).value;
             let offset = (address - self.sio) & !3;
-            let written = self.check_sio().and_then(|()| self.write_sio(offset, value, context.now));
+            let written = self.check_sio().and_then(|()| self.write_sio(offset, value, context));
+            self.second_core.request(self.irq + SIO_IRQ, context);
             if written.is_ok() && !(GPIO_OUT..FIFO_ST).contains(&offset) {
                 return Ok(());
             }
@@ -501,6 +530,7 @@ impl Peripheral for Pins {
         self.enabled = [0; 4];
         self.forced = [0; 4];
         self.levels = 0;
-        self.given = 0;
+        self.given = (0, 0);
+        self.pulled = 0;
     }
 }

@@ -8,7 +8,7 @@
 use super::clocks::Clocks;
 use super::oscillators::Oscillators;
 use super::watchdog::Watchdog;
-use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_SIO, TICK, Write, register, reserved};
+use super::{BLOCK, CLK_REF, CLK_SYS, CLOCKS, HELD_PROC1, HELD_SIO, TICK, Write, register, reserved};
 use crate::peripherals::register::part_of_word;
 use crate::{
     ClockControl, ClockUpdate, Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, Roles, Spec,
@@ -180,8 +180,9 @@ impl System {
         let clocks = self.clocks_hz();
         let core_hz = clocks[CLK_SYS];
         self.watchdog.set_clocks(self.clock_hz, clocks[TICK], context.now);
-        let sio = if self.forced_off & SIO != 0 { HELD_SIO } else { 0 };
-        context.events.set_controls(self.resets | sio, clocks);
+        let held = |bit: u32, held: u32| if self.forced_off & bit != 0 { held } else { 0 };
+        let powered_off = held(SIO, HELD_SIO) | held(PROC1, HELD_PROC1);
+        context.events.set_controls(self.resets | powered_off, clocks);
         if core_hz == 0 {
             let what = "clk_sys has no source that runs: the core stands still for ever";
             return context.refuse(&self.name, address, what);
@@ -310,7 +311,6 @@ impl System {
 
     /// A sentence where the power-on state machine is told to power something off.
     fn check_power(&self) -> Result<(), String> {
-        // Holding back the second core changes nothing: it never starts.
         if self.forced_off & !(SIO | PROC1) != 0 {
             return Err("FRCE_OFF: powering parts of the chip off is not modelled".into());
         }

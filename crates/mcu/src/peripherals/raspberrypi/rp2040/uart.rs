@@ -1,5 +1,6 @@
 //! A UART, Arm's PL011 with queues of 32 characters: section 4.2. Loopback, flow control, IrDA,
-//! breaks and DMA are refused.
+//! and breaks are refused. DMA is
+//! asked for while there is room in the queue, or a character (DREQ, section 2.5.3.1).
 
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
@@ -38,6 +39,9 @@ const FEN: u32 = 1 << 4;
 const UARTEN: u32 = 1 << 0;
 const TXE: u32 = 1 << 8;
 const RXE: u32 = 1 << 9;
+/// DMACR.
+const RXDMAE: u32 = 1 << 0;
+const TXDMAE: u32 = 1 << 1;
 /// Interrupts: overrun, receive timeout, transmit, receive.
 const OE: u32 = 1 << 10;
 const RT: u32 = 1 << 6;
@@ -55,8 +59,7 @@ const INTERPOSER: u64 = 2;
 /// UARTPeriphID and UARTPCellID (section 4.2.8).
 const IDENTIFICATION: [u32; 8] = [0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
 
-/// The registers that keep what is written. CR's RTS and the like are outputs that nobody sees; the
-/// SDK enables requests in DMACR that nobody serves.
+/// The registers that keep what is written. CR's RTS and the like are outputs that nobody sees.
 const MAP: &[Register] = &[
     Register::new(ILPR, 0xff),
     Register::new(IBRD, 0xffff),
@@ -67,7 +70,7 @@ const MAP: &[Register] = &[
         .refusing(0xc086, "loopback, flow control and IrDA are not modelled"),
     Register::new(IFLS, 0x3f).with_reset(0x12),
     Register::new(IMSC, 0x7ff),
-    Register::new(DMACR, 0),
+    Register::new(DMACR, 7),
 ];
 
 /// The registers.
@@ -76,6 +79,9 @@ pub struct Uart {
     name: String,
     base: u32,
     irq: u8,
+    /// The number of its request of DMA for the transmitter, which the receiver's follows.
+    dreq: u8,
+    requests: u128,
     reset_bit: u32,
     held: bool,
     clock_hz: u64,
@@ -96,18 +102,19 @@ pub struct Uart {
 
 impl Uart {
     /// The UART at `spec.base`, interrupting with `spec.irq`; `settings.reset` is its bit's number
-    /// in RESETS.RESET.
+    /// in RESETS.RESET, `settings.dreq` the number of its first request of DMA.
     ///
     /// # Errors
     /// One of them that is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Uart, String> {
-        let reset =
-            spec.settings.get("reset").and_then(|bit| u32::try_from(*bit).ok()).filter(|bit| *bit < 25);
+        let needs = |what: &str| format!("{}: {} needs {what}", part.name, spec.name);
         Ok(Uart {
             name: spec.name.clone(),
             base: spec.base,
-            irq: spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
-            reset_bit: 1 << reset.ok_or_else(|| format!("{}: {} needs reset", part.name, spec.name))?,
+            irq: spec.irq.ok_or_else(|| needs("irq"))?,
+            dreq: super::number(spec, "dreq", 63).ok_or_else(|| needs("dreq"))?,
+            requests: 0,
+            reset_bit: 1 << super::number(spec, "reset", 25).ok_or_else(|| needs("reset"))?,
             held: true,
             clock_hz: part.default_clock_hz,
             peripheral_hz: 0,
@@ -156,12 +163,16 @@ impl Uart {
         )
     }
 
-    fn signal(&self, context: &mut Context<'_, '_>) {
+    fn signal(&mut self, context: &mut Context<'_, '_>) {
         if self.raised & self.registers[IMSC] != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
         }
+        let control = self.registers[DMACR];
+        let transmits = !self.held && control & TXDMAE != 0 && self.queue.len() < self.depth();
+        let receives = control & RXDMAE != 0 && !self.received.is_empty();
+        super::request_transfers(self.dreq, [transmits, receives], &mut self.requests, context);
     }
 
     fn send(&mut self, byte: u8, now: u64) -> Result<(), &'static str> {
@@ -245,9 +256,9 @@ impl Uart {
         self.peripheral_hz = context.events.generic_clocks_hz.get(CLK_PERI).copied().unwrap_or(0);
         self.held = context.events.held & self.reset_bit != 0;
         if self.held {
-            let peripheral_hz = self.peripheral_hz;
+            let kept = (self.peripheral_hz, self.requests);
             self.reset();
-            self.peripheral_hz = peripheral_hz;
+            (self.peripheral_hz, self.requests) = kept;
             self.signal(context);
         }
     }
@@ -369,6 +380,7 @@ impl Peripheral for Uart {
         self.held = true;
         self.peripheral_hz = 0;
         self.registers.reset();
+        self.requests = 0;
         self.raised = 0;
         self.queue.clear();
         self.shifting = None;

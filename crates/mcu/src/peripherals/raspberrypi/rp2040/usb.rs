@@ -1,48 +1,160 @@
-//! The USB controller, which is not connected to anything: the register by which programs that do
-//! not use it switch it off, SIE_CTRL. Section 4.1. All else of it is refused. The SDK does so
-//! while it is held in reset: then the register has its reset's value, and writes do nothing.
+//! The USB controller as a device on a bus without a host: section 4.1. Registers and memory keep
+//! what is written, VBUS is as the program says it is, and nothing ever comes: no reset, no packet,
+//! no suspension. Its interrupt comes where a program forces it (INTF). Refused: the controller as
+//! a host. The SDK switches the transceiver off while the block is held in reset: then SIE_CTRL has
+//! its reset's value, and writes do nothing.
 
 use super::{BLOCK, Write, register};
-use crate::peripherals::register::part_of_word;
-use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::peripherals::register::{Register, Registers, part_of_word};
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
+use std::ops::Range;
 
+const MAIN_CTRL: u32 = 0x40;
+const SOF_RD: u32 = 0x48;
 const SIE_CTRL: u32 = 0x4c;
-/// Bits that may be set: TRANSCEIVER_PD, the strength of the pull-up, and the pull-downs.
-const SIE_CTRL_MASK: u32 = 1 << 18 | 1 << 17 | 1 << 15;
+const SIE_STATUS: u32 = 0x50;
+const BUFF_STATUS: u32 = 0x58;
+const BUFF_CPU_SHOULD_HANDLE: u32 = 0x5c;
+const EP_ABORT: u32 = 0x60;
+const EP_ABORT_DONE: u32 = 0x64;
+const EP_STATUS_STALL_NAK: u32 = 0x70;
+const USB_PWR: u32 = 0x78;
+const INTR: u32 = 0x8c;
+const INTE: u32 = 0x90;
+const INTF: u32 = 0x94;
+const INTS: u32 = 0x98;
+
+/// MAIN_CTRL.HOST_NDEVICE.
+const HOST: u32 = 1 << 1;
+/// SIE_CTRL.PULLUP_EN; what a host does: START_TRANS to RECEIVE_DATA, PREAMBLE_EN, SOF_SYNC,
+/// SOF_EN, KEEP_ALIVE_EN, RESET_BUS.
+const PULLUP_EN: u32 = 1 << 16;
+const HOST_CONTROL: u32 = 0x275f;
+/// SIE_STATUS: VBUS_DETECTED, and the line state of a pulled-up line that nobody drives (J).
+const VBUS_DETECTED: u32 = 1 << 0;
+const LINE_J: u32 = 1 << 2;
+/// USB_PWR: VBUS_DETECT with its override.
+const VBUS_OVERRIDE: u32 = 3 << 2;
+const EVERY_INTERRUPT: u32 = 0xf_ffff;
+const AS_HOST: &str = "the USB controller as a host is not modelled";
+
+/// The registers that keep what is written; ADDR_ENDP1 to 15 are the host's.
+const MAP: &[Register] = &[
+    Register::new(0x00, 0x000f_007f),
+    Register::new(MAIN_CTRL, 0x8000_0003).refusing(HOST, AS_HOST),
+    Register::new(0x44, 0x7ff),
+    Register::new(SIE_CTRL, 0xff07_bf5f & !HOST_CONTROL).refusing(HOST_CONTROL, AS_HOST),
+    Register::new(0x54, 0xfffe),
+    Register::new(EP_ABORT, u32::MAX),
+    Register::new(0x68, 3),
+    Register::new(0x6c, 0x03ff_03ff).with_reset(0x0010_0010),
+    Register::new(0x74, 0xf),
+    Register::new(USB_PWR, 0x3f),
+    Register::new(0x7c, 0x007f_ff77),
+    Register::new(0x80, 0x9fff),
+    Register::new(0x84, 0x1f1f).with_reset(0x1f1f),
+    Register::new(INTE, EVERY_INTERRUPT),
+    Register::new(INTF, EVERY_INTERRUPT),
+];
+
 /// Its bit in RESETS.RESET.
 const RESET: u32 = 1 << 24;
+/// Bytes of its memory.
+const DPRAM: u32 = 0x1000;
 
-/// The register.
+/// The controller.
 #[derive(Clone)]
 pub struct Usb {
     name: String,
     base: u32,
+    irq: u8,
+    dpram: u32,
     held: bool,
-    control: u32,
+    registers: Registers,
+    memory: Vec<u8>,
 }
 
 impl Usb {
-    /// The registers (not the memory) at `spec.base`.
-    pub fn new(spec: &PeripheralSpec) -> Usb {
-        Usb { name: spec.name.clone(), base: spec.base, held: true, control: 0 }
+    /// The registers at `spec.base`, interrupting with `spec.irq`; `settings.dpram` is its memory's
+    /// place.
+    ///
+    /// # Errors
+    /// One of them that is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Usb, String> {
+        let needs = |what: &str| format!("{}: {} needs {what}", part.name, spec.name);
+        let dpram = spec.settings.get("dpram").and_then(|base| u32::try_from(*base).ok());
+        Ok(Usb {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq.ok_or_else(|| needs("irq"))?,
+            dpram: dpram.filter(|base| *base < 0xf000_0000).ok_or_else(|| needs("dpram"))?,
+            held: true,
+            registers: Registers::new(MAP),
+            memory: vec![0; DPRAM as usize],
+        })
     }
 
-    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
-        if register(address) == SIE_CTRL {
-            return Ok(());
+    /// The bytes of the memory at an address in it.
+    fn bytes(&self, address: u32, size: u8) -> Option<Range<usize>> {
+        let offset = address.checked_sub(self.dpram)? as usize;
+        let range = offset..offset + usize::from(size);
+        (range.end <= self.memory.len()).then_some(range)
+    }
+
+    fn read_register(&self, offset: u32) -> Option<u32> {
+        Some(match offset {
+            SIE_STATUS => {
+                let powered = self.registers[USB_PWR] & VBUS_OVERRIDE == VBUS_OVERRIDE;
+                let pulled = self.registers[SIE_CTRL] & PULLUP_EN != 0;
+                u32::from(powered) * VBUS_DETECTED | u32::from(pulled) * LINE_J
+            }
+            // No buffer is under way.
+            EP_ABORT_DONE => self.registers[EP_ABORT],
+            SOF_RD | BUFF_STATUS | BUFF_CPU_SHOULD_HANDLE | EP_STATUS_STALL_NAK | INTR | 0x04..=0x3c => 0,
+            INTS => self.registers[INTF],
+            _ => return self.registers.get(offset),
+        })
+    }
+
+    fn write_register(&mut self, offset: u32, write: Write) -> Result<(), &'static str> {
+        match offset {
+            SIE_STATUS
+            | EP_ABORT_DONE
+            | SOF_RD
+            | BUFF_STATUS
+            | BUFF_CPU_SHOULD_HANDLE
+            | EP_STATUS_STALL_NAK
+            | INTR
+            | INTS => Ok(()),
+            0x04..=0x3c if write.onto(0) == 0 => Ok(()),
+            0x04..=0x3c => Err(AS_HOST),
+            // Start-up code clears the whole block.
+            _ if self.registers.get(offset).is_none() => super::reserved(write),
+            _ => self.registers.write(offset, |before| write.onto(before)),
         }
-        context.refuse(&self.name, address, "USB is not modelled, but for SIE_CTRL")
+    }
+
+    fn request(&self, context: &mut Context<'_, '_>) {
+        if self.registers[INTF] != 0 {
+            context.request(self.irq);
+        } else {
+            context.withdraw(self.irq);
+        }
     }
 }
 
 impl Peripheral for Usb {
     fn spec(&self) -> Spec {
-        Spec::new(&self.name, self.base..self.base + BLOCK)
+        Spec::with_ranges(&self.name, [self.base..self.base + BLOCK, self.dpram..self.dpram + DPRAM])
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.check(address, context)?;
-        Ok(part_of_word(self.control, address, size))
+        if let Some(bytes) = self.bytes(address, size) {
+            return Ok(self.memory[bytes].iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+        }
+        let word = self.read_register(register(address));
+        let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
+        Ok(part_of_word(word, address, size))
     }
 
     fn write(
@@ -52,15 +164,20 @@ impl Peripheral for Usb {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.check(address, context)?;
-        if self.held {
+        if self.held && register(address) == SIE_CTRL {
             return Ok(());
         }
-        self.control = Write::new(address, size, value).onto(self.control);
-        if self.control & !SIE_CTRL_MASK != 0 {
-            let what = "USB is not modelled: what begins something in SIE_CTRL is refused";
-            return context.refuse(&self.name, address, what);
+        if self.held {
+            return super::written_in_reset(&self.name, address, context);
         }
+        if let Some(bytes) = self.bytes(address, size) {
+            let length = bytes.len();
+            self.memory[bytes].copy_from_slice(&value.to_le_bytes()[..length]);
+            return Ok(());
+        }
+        let written = self.write_register(register(address), Write::new(address, size, value));
+        written.map_err(|what| context.fault(&self.name, address, what))?;
+        self.request(context);
         Ok(())
     }
 
@@ -68,13 +185,14 @@ impl Peripheral for Usb {
         if matches!(event, Event::ControlsChanged) {
             self.held = context.events.held & RESET != 0;
             if self.held {
-                self.control = 0;
+                self.registers.reset();
+                self.request(context);
             }
         }
     }
 
     fn reset(&mut self) {
         self.held = true;
-        self.control = 0;
+        self.registers.reset();
     }
 }

@@ -71,6 +71,9 @@ const WRITE_DISABLE: u8 = 0x04;
 const WRITE_STATUS_1: u8 = 0x01;
 const WRITE_STATUS_2: u8 = 0x31;
 const READ_ID: u8 = 0x9f;
+/// Four bytes without meaning follow, then the unique number; here it is the bytes of its places.
+const READ_UNIQUE_ID: u8 = 0x4b;
+const UNIQUE_ID_AT: usize = 5;
 const QUAD_ENABLE: u8 = 1 << 1;
 const ID: [u8; 3] = [0xef, 0x40, 0x15];
 
@@ -152,6 +155,8 @@ impl Xip {
             READ_STATUS_1 => 0,
             READ_STATUS_2 => QUAD_ENABLE,
             READ_ID => ID[(at - 1) % ID.len()],
+            READ_UNIQUE_ID if at >= UNIQUE_ID_AT => ((at - UNIQUE_ID_AT) % 8) as u8,
+            READ_UNIQUE_ID => 0xff,
             WRITE_ENABLE | WRITE_DISABLE | WRITE_STATUS_1 | WRITE_STATUS_2 => 0xff,
             _ => return Err("of the flash's commands, only those of its status and identity are modelled"),
         })

@@ -11,7 +11,7 @@
 
 mod nss;
 
-use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::register::{Register, Registers, merged_word, part_of_word};
 use crate::{
     ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest,
 };
@@ -22,6 +22,17 @@ const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
 const SR: u32 = 0x08;
 const DR: u32 = 0x0c;
+const CRCPR: u32 = 0x10;
+const I2SCFGR: u32 = 0x1c;
+const I2SPR: u32 = 0x20;
+
+/// The registers that keep what is written, of functions that nobody has switched on here.
+const MAP: &[Register] = &[
+    Register::new(CRCPR, 0xffff).with_reset(7),
+    // I2SE, I2SMOD.
+    Register::new(I2SCFGR, 0x1fff).refusing(3 << 10, "I2S is not modelled"),
+    Register::new(I2SPR, 0x3ff).with_reset(2),
+];
 
 /// CR1.
 const CPHA: u32 = 1 << 0;
@@ -80,6 +91,7 @@ pub struct Spi {
     /// Core cycles of a cycle of the bus clock.
     bus_divider: u64,
     control: [u32; 2],
+    others: Registers,
     /// The byte being sent and the cycle at which its last bit clock ends.
     shifting: Option<(u8, u64)>,
     /// Bytes of the data register in each direction: one, or those of a FIFO.
@@ -119,6 +131,7 @@ impl Spi {
             clock_hz: 1_000_000,
             bus_divider: 1,
             control: [0, reset_cr2(depth)],
+            others: Registers::new(MAP),
             shifting: None,
             waiting: VecDeque::new(),
             received: VecDeque::new(),
@@ -299,7 +312,10 @@ impl Peripheral for Spi {
                 flags
             }
             DR => self.receive(size).map_err(|what| context.fault(&self.name, address, what))?,
-            _ => return context.refuse(&self.name, address, "register not modelled"),
+            register => match self.others.get(register) {
+                Some(word) => word,
+                None => return context.refuse(&self.name, address, "register not modelled"),
+            },
         };
         self.signal(context);
         Ok(part_of_word(word, offset, size))
@@ -329,7 +345,10 @@ impl Peripheral for Spi {
                 let sent = self.send(&bytes[..self.bytes(size)], context.now);
                 sent.map_err(|what| context.fault(&self.name, address, what))?;
             }
-            _ => return context.refuse(&self.name, address, "register not modelled"),
+            register => {
+                let written = self.others.write(register, merge);
+                written.map_err(|what| context.fault(&self.name, address, what))?;
+            }
         }
         self.follow_select(context);
         self.signal(context);
@@ -378,6 +397,7 @@ impl Peripheral for Spi {
         self.status = 0;
         self.data_read = false;
         self.refused = None;
+        self.others.reset();
         self.transfers.iter_mut().for_each(TransferRequest::reset);
     }
 }

@@ -164,6 +164,11 @@ impl Counter {
         }
     }
 
+    /// An encoder says the direction: DIR.
+    pub fn set_direction(&mut self, down: bool) {
+        self.control = self.control & !DIR | if down { DIR } else { 0 };
+    }
+
     pub fn set_clock_divider(&mut self, divider: u64, now: u64) {
         if divider != self.clock_divider {
             self.clock_divider = divider;

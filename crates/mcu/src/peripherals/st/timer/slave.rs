@@ -1,7 +1,9 @@
 //! The inputs' side of a timer: capture, and what the slave mode controller makes of its trigger.
 //!
 //! RM0090 sections 18.3.5, 18.3.6 and 18.3.14, registers SMCR, CCMRx (input mode) and CCER of
-//! section 18.4. The few clocks in which the part brings an input or a trigger into step with its
+//! section 18.4. In the encoder modes (section 18.3.12) the counter counts edges of TI1 and TI2, of
+//! TI1 alone in mode 1 and of TI2 alone in mode 2: so RM0410 and RM0432, where RM0008 and RM0090
+//! have the two the other way round. The few clocks in which the part brings an input or a trigger into step with its
 //! own clock are left out.
 
 use super::complementary::{CCPC, CCUS};
@@ -10,6 +12,7 @@ use super::inputs::filter_cycles;
 use super::pins::ETR;
 use super::{TI1S, TRIGGERS, Timer, UIF, URS};
 use crate::{Board, Context};
+use std::ops::RangeInclusive;
 
 /// SMCR.
 const SMS: u32 = 7;
@@ -19,7 +22,8 @@ const ETP: u32 = 1 << 15;
 const SMS_3: u32 = 1 << 16;
 /// TS[4:3] of newer timers.
 const TS_MORE: u32 = 3 << 20;
-/// SMS.
+/// SMS: encoder modes 1 to 3, whose bits are the inputs that count.
+const ENCODERS: RangeInclusive<u32> = 1..=3;
 const RESET: u32 = 4;
 const GATED: u32 = 5;
 const TRIGGER: u32 = 6;
@@ -73,13 +77,16 @@ impl Timer {
     pub(super) fn check_slave(&self, value: u32) -> Result<(), &'static str> {
         let listens = value & SMS != 0;
         match value & SMS {
-            1..=3 => return Err("the encoder modes (SMS 1 to 3) are not modelled"),
+            mode if ENCODERS.contains(&mode) && self.channels < 4 => {
+                return Err("encoder modes (SMS 1 to 3), which this timer does not have");
+            }
             _ if value & (SMS_3 | TS_MORE) != 0 => {
                 return Err("combined slave modes (SMS[3]) and triggers beyond ETRF are not modelled");
             }
             _ => {}
         }
         let source = (value >> 4 & 7) as usize;
+        let listens = listens && !ENCODERS.contains(&(value & SMS));
         if listens && source < 4 && self.internal[source].is_none() {
             return Err("an internal trigger (TS) that leads nowhere on this part, or that is not modelled");
         }
@@ -103,7 +110,9 @@ impl Timer {
                 _ => 0,
             };
         }
-        if is_slave {
+        if self.is_encoder() {
+            used |= 3;
+        } else if is_slave {
             used |= match self.source() {
                 4 | 5 => 1,
                 6 => 2,
@@ -112,6 +121,10 @@ impl Timer {
             };
         }
         used | if self.slave & ECE != 0 { 1 << ETR } else { 0 }
+    }
+
+    fn is_encoder(&self) -> bool {
+        ENCODERS.contains(&(self.slave & SMS))
     }
 
     /// The level of an input before its filter; TI1 may be the exclusive or of three.
@@ -130,7 +143,8 @@ impl Timer {
         let mut inputs = std::mem::take(&mut self.inputs);
         inputs.listen(used, |index| self.input_level(index, board));
         self.inputs = inputs;
-        self.counter.set_external_clock(self.slave & ECE != 0 || self.slave & SMS == EXTERNAL, now);
+        let external = self.slave & ECE != 0 || self.slave & SMS == EXTERNAL || self.is_encoder();
+        self.counter.set_external_clock(external, now);
         let open = self.slave & SMS != GATED || self.trigger_level();
         self.counter.set_gate(open, now);
     }
@@ -193,6 +207,9 @@ impl Timer {
                 self.capture(channel, at);
             }
         }
+        if self.is_encoder() && index < 2 {
+            return self.encoder_edge(index, at);
+        }
         let both = self.outputs >> (4 * index) & 0xa == 0xa;
         let active = self.is_active(index, level);
         match (self.source(), index) {
@@ -202,6 +219,18 @@ impl Timer {
             (5, 0) | (6, 1) => self.trigger_input(Change::Fall, at),
             _ => {}
         }
+    }
+
+    /// An edge of TI1 or TI2 in an encoder mode: the other input's level says the direction (table
+    /// "Counting direction versus encoder signals").
+    fn encoder_edge(&mut self, index: usize, at: u64) {
+        if self.slave >> index & 1 == 0 {
+            return;
+        }
+        let [own, other] = [index, index ^ 1]
+            .map(|input| self.inputs.level(input) != (self.outputs >> (4 * input) & 2 != 0));
+        self.counter.set_direction((own == other) == (index == 0));
+        self.counter.pulse(at, self.output_flags());
     }
 
     /// ETRP has a new level.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The bytes of a program linked at `base`.
-fn assemble(name: &str, base: u32, source: &str) -> Image {
+pub fn assemble(name: &str, base: u32, source: &str) -> Image {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let [text, object, elf, binary] =
         ["s", "o", "elf", "bin"].map(|end| folder.join(format!("rp2040-{name}.{end}")));
@@ -23,7 +23,7 @@ fn assemble(name: &str, base: u32, source: &str) -> Image {
 
 /// A second stage that sets the serial interface up as the SDK's does for a W25Q080, at a divisor
 /// of 2, and goes on at the vectors.
-const STAGE_2: &str = "
+pub const STAGE_2: &str = "
     ldr r0, =0x18000000
     movs r1, #0
     str r1, [r0, #8]
@@ -47,7 +47,7 @@ const STAGE_2: &str = "
     .word 0x20042000, 0x10000109
 ";
 
-fn machine(image: &Image) -> Box<dyn Mcu> {
+pub fn machine(image: &Image) -> Box<dyn Mcu> {
     let mut machine = new_clocked_machine(&part("rp2040"), None).expect("a machine");
     machine.load(image).expect("it fits");
     machine.reset();
@@ -249,6 +249,13 @@ fn the_boot_rom_has_functions() {
         call(&mut *machine, set, [0x2000_2000 + to as u32, 0x35a, count as u32]);
         assert!(machine.peek(0x2000_2000, &mut found));
         assert_eq!(found, expected);
+    }
+    // Section 2.8.3.1.3: those that prepare commands to the flash come back, and the emptied cache
+    // takes its time (section 2.6.3.2).
+    for code in [b"IF", b"EX", b"CX", b"FC"] {
+        let (function, before) = (look_up(&mut *machine, 0x14, code), machine.cycles());
+        call(&mut *machine, function, [0; 3]);
+        assert_eq!(machine.cycles() - before > 1_024, code == b"FC", "{code:?}");
     }
     // What is not here says so.
     let erase = look_up(&mut *machine, 0x14, b"RE");

@@ -1,0 +1,585 @@
+//! A PIO block: four state machines that share 32 instructions, with queues, pins and interrupt
+//! flags. Section 3.
+//!
+//! A state machine executes an instruction in each of its cycles, with the delay's cycles behind
+//! it. Its cycles lie CLKDIV apart, from CLKDIV_RESTART on; a fraction rounds them up to cycles of
+//! clk_sys. What one state machine does to a flag is seen by the others in the next cycle; at a pin
+//! the one of the highest number has precedence. Levels from outside pass the two cycles of their
+//! synchroniser (section 3.5.6.3), those that the part drives itself do not. Estimates: the first
+//! instruction comes in the first cycle of its own after the write of SM_ENABLE, and one that is
+//! written to INSTR is executed with the write, without its delay. Refused: OUT_STICKY and
+//! INLINE_OUT_EN.
+
+mod machine;
+
+use super::{BLOCK, Write, register};
+use crate::peripherals::register::part_of_word;
+use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, Spec};
+use machine::{Done, Shared, StateMachine, Wait};
+use std::collections::VecDeque;
+
+const COUNT: usize = 4;
+const PINS: u8 = 30;
+const CTRL: u32 = 0x00;
+const FSTAT: u32 = 0x04;
+const FDEBUG: u32 = 0x08;
+const FLEVEL: u32 = 0x0c;
+const TXF0: u32 = 0x10;
+const RXF0: u32 = 0x20;
+const IRQ: u32 = 0x30;
+const IRQ_FORCE: u32 = 0x34;
+const INPUT_SYNC_BYPASS: u32 = 0x38;
+const DBG_PADOUT: u32 = 0x3c;
+const DBG_PADOE: u32 = 0x40;
+const DBG_CFGINFO: u32 = 0x44;
+const INSTR_MEM0: u32 = 0x48;
+const SM0: u32 = 0xc8;
+/// Registers of a state machine.
+const STRIDE: u32 = 0x18;
+const CLKDIV: u32 = 0x00;
+const EXECCTRL: u32 = 0x04;
+const SHIFTCTRL: u32 = 0x08;
+const ADDR: u32 = 0x0c;
+const INSTR: u32 = 0x10;
+const INTR: u32 = 0x128;
+/// IRQ0_INTE, then INTF and INTS, then those of IRQ1.
+const IRQ0_INTE: u32 = 0x12c;
+const IRQ1_INTS: u32 = 0x140;
+/// INTR and its like: queues and the lower four flags.
+const INTERRUPTS: u32 = 0xfff;
+/// DBG_CFGINFO: instructions, state machines, words of a queue.
+const CONFIGURATION: u32 = 32 << 16 | 4 << 8 | 4;
+/// Cycles of an input's synchroniser.
+const SYNCHRONISER: u64 = 2;
+/// FUNCSEL of PIO0; that of PIO1 follows.
+pub(super) const FUNCTION: u8 = 6;
+
+/// The time at which a state machine goes on.
+#[derive(Clone, Copy, Default)]
+struct Schedule {
+    /// The beginning of one of its cycles, in parts of 256 of a cycle of clk_sys.
+    origin: u64,
+    /// The beginning of its next cycle that is none of a delay; none while it is off or waits.
+    next: Option<u64>,
+    waits: Option<Wait>,
+}
+
+impl Schedule {
+    /// The beginning of its first cycle after the cycle `now` of clk_sys.
+    fn after(&self, now: u64, period: u64) -> u64 {
+        let bound = now * 256 + 1;
+        self.origin + bound.saturating_sub(self.origin).div_ceil(period) * period
+    }
+}
+
+/// The block.
+#[derive(Clone)]
+pub struct Pio {
+    name: String,
+    base: u32,
+    irq: u8,
+    /// 0 or 1.
+    number: u8,
+    held: bool,
+    memory: [u16; 32],
+    machines: [StateMachine; COUNT],
+    schedules: [Schedule; COUNT],
+    shared: Shared,
+    bypass: u32,
+    enabled: [u32; 2],
+    forced: [u32; 2],
+    /// Its port's pins, those that it was given, and the routing of the board at that time.
+    pins: Vec<Pin>,
+    given: u32,
+    routing: Option<u32>,
+    /// The levels and directions that its pins were last driven with.
+    driven: (u32, u32),
+    /// The levels outside, and those on their way through the synchronisers.
+    outside: u32,
+    arriving: VecDeque<(u64, u32)>,
+    /// Its requests of DMA.
+    requests: u128,
+}
+
+impl Pio {
+    /// The block at `spec.base`; `spec.irq` is its first interrupt, which the other follows, and
+    /// `settings.number` 0 or 1. Its pins are those of the port `GPIO`.
+    ///
+    /// # Errors
+    /// One of them that is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Pio, String> {
+        let needs = |what: &str| format!("{}: {} needs {what}", part.name, spec.name);
+        let number = spec.settings.get("number").filter(|number| matches!(**number, 0 | 1));
+        Ok(Pio {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq.filter(|irq| *irq < 127).ok_or_else(|| needs("irq"))?,
+            number: *number.ok_or_else(|| needs("number, 0 or 1"))? as u8,
+            held: true,
+            memory: [0; 32],
+            machines: std::array::from_fn(|number| StateMachine::new(number as u32)),
+            schedules: [Schedule::default(); COUNT],
+            shared: Shared::default(),
+            bypass: 0,
+            enabled: [0; 2],
+            forced: [0; 2],
+            pins: (0..PINS).map(|pin| Pin::new("GPIO", pin)).collect(),
+            given: 0,
+            routing: None,
+            driven: (0, 0),
+            outside: 0,
+            arriving: VecDeque::new(),
+            requests: 0,
+        })
+    }
+
+    /// As after its own reset; the levels outside stay.
+    fn clear(&mut self) {
+        self.memory = [0; 32];
+        self.machines = std::array::from_fn(|number| StateMachine::new(number as u32));
+        self.schedules = [Schedule::default(); COUNT];
+        self.shared = Shared { inputs: self.shared.inputs, ..Shared::default() };
+        self.bypass = 0;
+        self.enabled = [0; 2];
+        self.forced = [0; 2];
+    }
+
+    /// Executes what comes up to cycle `now`.
+    fn advance(&mut self, context: &mut Context<'_, '_>) {
+        while let Some(cycle) = self.next_cycle().filter(|cycle| *cycle <= context.now) {
+            self.take_inputs(cycle);
+            let before = self.shared;
+            let mut flags = before.flags;
+            for index in 0..COUNT {
+                if self.schedules[index].next.is_some_and(|next| next.div_ceil(256) == cycle) {
+                    self.shared.flags = before.flags;
+                    self.step(index, context);
+                    // What a flag became in this cycle is seen in the next one.
+                    let changed = self.shared.flags ^ before.flags;
+                    flags = flags & !changed | self.shared.flags & changed;
+                }
+            }
+            self.shared.flags = flags;
+            if flags != before.flags {
+                self.wake(cycle, |wait| wait == Wait::Flag);
+            }
+            self.drive(cycle, context);
+            self.request(cycle, context);
+        }
+        self.take_inputs(context.now);
+    }
+
+    /// The cycle of clk_sys in which a state machine goes on.
+    fn next_cycle(&self) -> Option<u64> {
+        self.schedules.iter().filter_map(|schedule| schedule.next).min().map(|next| next.div_ceil(256))
+    }
+
+    fn step(&mut self, index: usize, context: &Context<'_, '_>) {
+        if reads_pins(self.machines[index].instruction(&self.memory)) {
+            self.look_at_pins(context);
+        }
+        let done = self.machines[index].step(&self.memory, &mut self.shared);
+        self.follow(index, done, context);
+    }
+
+    /// After an attempt to execute an instruction: when the state machine goes on.
+    fn follow(&mut self, index: usize, done: Done, context: &Context<'_, '_>) {
+        let period = self.machines[index].period();
+        let schedule = &mut self.schedules[index];
+        let Some(at) = schedule.next else { return };
+        schedule.origin = at;
+        (schedule.next, schedule.waits) = match done {
+            Done::Delay(cycles) => (Some(at + period * u64::from(1 + cycles)), None),
+            Done::Stalled(Wait::Cycle) => (Some(at + period), None),
+            // Levels that the part drives itself are looked at anew in each cycle.
+            Done::Stalled(wait @ Wait::Pin(pin)) if context.board.is_driven("GPIO", pin) => {
+                (Some(at + period), Some(wait))
+            }
+            Done::Stalled(wait) => (None, Some(wait)),
+        };
+    }
+
+    /// State machines that wait for such a thing go on in their next cycle after `cycle`.
+    fn wake(&mut self, cycle: u64, is_due: impl Fn(Wait) -> bool) {
+        for index in 0..COUNT {
+            if self.schedules[index].waits.is_some_and(&is_due) {
+                self.resume(index, cycle);
+            }
+        }
+    }
+
+    /// A state machine that is on goes on in its next cycle after `cycle`.
+    fn resume(&mut self, index: usize, cycle: u64) {
+        let schedule = &mut self.schedules[index];
+        schedule.waits = None;
+        schedule.next =
+            self.machines[index].enabled.then(|| schedule.after(cycle, self.machines[index].period()));
+    }
+
+    /// Levels from outside that have passed their synchronisers.
+    fn take_inputs(&mut self, cycle: u64) {
+        while let Some((_, levels)) = self.arriving.front().copied().filter(|(at, _)| *at <= cycle) {
+            self.outside = levels;
+            self.arriving.pop_front();
+        }
+        self.shared.inputs = self.outside;
+    }
+
+    /// The levels that the part drives itself.
+    fn look_at_pins(&mut self, context: &Context<'_, '_>) {
+        let driven = context.board.driven("GPIO");
+        self.shared.inputs = self.outside & !driven | context.board.outputs("GPIO");
+    }
+
+    fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        self.take_routing(context);
+        let levels = context.board.levels("GPIO");
+        let last = self.arriving.back().map_or(self.outside, |(_, levels)| *levels);
+        if levels != last {
+            let bypassed = (levels ^ last) & self.bypass;
+            self.outside = self.outside & !bypassed | levels & bypassed;
+            self.arriving.push_back((context.now + SYNCHRONISER, levels));
+            let seen = context.now + if bypassed == 0 { SYNCHRONISER } else { 1 };
+            self.wake(seen - 1, |wait| matches!(wait, Wait::Pin(_)));
+        } else {
+            self.wake(context.now, |wait| matches!(wait, Wait::Pin(_)));
+        }
+    }
+
+    /// The pins that are its own, if they have changed.
+    fn take_routing(&mut self, context: &mut Context<'_, '_>) {
+        if self.routing.replace(context.board.routing()) == Some(context.board.routing()) {
+            return;
+        }
+        let is_given = |pin: &&Pin| context.board.alternate_function(pin) == Some(FUNCTION + self.number);
+        let given = self.pins.iter().filter(is_given).fold(0, |mask, pin| mask | 1 << pin.bit);
+        let new = given & !self.given;
+        self.given = given;
+        self.put_out(new, context.now, context);
+    }
+
+    /// Its pins have the levels and directions that the state machines gave them.
+    fn drive(&mut self, cycle: u64, context: &mut Context<'_, '_>) {
+        let (outputs, directions) = (self.shared.outputs, self.shared.directions);
+        let changed = (self.driven.0 ^ outputs) | (self.driven.1 ^ directions);
+        if changed != 0 {
+            self.driven = (outputs, directions);
+            self.put_out(changed & self.given, cycle, context);
+        }
+    }
+
+    fn put_out(&mut self, mut pins: u32, cycle: u64, context: &mut Context<'_, '_>) {
+        while pins != 0 {
+            let pin = pins.trailing_zeros();
+            pins &= pins - 1;
+            let (level, drives) = (self.shared.outputs >> pin & 1, self.shared.directions >> pin & 1);
+            let level = (drives != 0).then_some(level != 0);
+            context.module_output(&self.pins[pin as usize], level, cycle);
+        }
+    }
+
+    /// A mask of the state machines of which something is true.
+    fn mask(&self, is_true: impl Fn(&StateMachine) -> bool) -> u32 {
+        self.machines.iter().rev().fold(0, |mask, machine| mask << 1 | u32::from(is_true(machine)))
+    }
+
+    fn raw(&self) -> u32 {
+        let room = self.mask(StateMachine::can_transmit);
+        let data = self.mask(|machine| !machine.receive.is_empty());
+        (self.shared.flags & 0xf) << 8 | room << 4 | data
+    }
+
+    /// Asks for interrupts and DMA.
+    fn request(&mut self, cycle: u64, context: &mut Context<'_, '_>) {
+        let raw = self.raw();
+        for (index, irq) in (self.irq..).take(2).enumerate() {
+            if raw & self.enabled[index] | self.forced[index] != 0 {
+                context.request(irq);
+            } else {
+                context.withdraw(irq);
+            }
+        }
+        let lines = if self.held { 0 } else { u128::from(raw >> 4 & 0xf | (raw & 0xf) << 4) };
+        if lines != self.requests {
+            self.requests = lines;
+            let place = 8 * self.number;
+            context.events.request_transfer((lines ^ 0xff) << place, false, cycle);
+            context.events.request_transfer(lines << place, true, cycle);
+        }
+    }
+
+    fn read_register(&mut self, offset: u32, now: u64) -> Option<u32> {
+        Some(match offset {
+            CTRL => self.mask(|machine| machine.enabled),
+            FSTAT => {
+                let full = |len: usize, depth: usize| len >= depth;
+                self.mask(|it| it.transmit.is_empty()) << 24
+                    | self.mask(|it| full(it.transmit.len(), it.transmit_depth())) << 16
+                    | self.mask(|it| it.receive.is_empty()) << 8
+                    | self.mask(|it| full(it.receive.len(), it.receive_depth()))
+            }
+            FDEBUG => {
+                self.mask(|it| it.debug.tx_stall) << 24
+                    | self.mask(|it| it.debug.tx_over) << 16
+                    | self.mask(|it| it.debug.rx_under) << 8
+                    | self.mask(|it| it.debug.rx_stall)
+            }
+            FLEVEL => {
+                let levels = self.machines.iter().map(|it| it.receive.len() << 4 | it.transmit.len());
+                levels.rev().fold(0, |word, levels| word << 8 | levels as u32)
+            }
+            TXF0..RXF0 | IRQ_FORCE | INSTR_MEM0..SM0 => 0,
+            RXF0..IRQ => {
+                let index = ((offset - RXF0) / 4) as usize;
+                let word = self.machines[index].pop();
+                self.wake_queue(index, now);
+                word
+            }
+            IRQ => self.shared.flags,
+            INPUT_SYNC_BYPASS => self.bypass,
+            DBG_PADOUT => self.shared.outputs,
+            DBG_PADOE => self.shared.directions,
+            DBG_CFGINFO => CONFIGURATION,
+            SM0..INTR => {
+                let machine = &self.machines[((offset - SM0) / STRIDE) as usize];
+                match (offset - SM0) % STRIDE {
+                    CLKDIV => machine.divider,
+                    EXECCTRL => machine.execution(),
+                    SHIFTCTRL => machine.shift(),
+                    ADDR => machine.address,
+                    INSTR => machine.instruction(&self.memory).into(),
+                    _ => machine.pins,
+                }
+            }
+            INTR => self.raw(),
+            IRQ0_INTE..=IRQ1_INTS => {
+                let index = ((offset - IRQ0_INTE) / 12) as usize;
+                match (offset - IRQ0_INTE) % 12 {
+                    0 => self.enabled[index],
+                    4 => self.forced[index],
+                    _ => self.raw() & self.enabled[index] | self.forced[index],
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// A state machine that waits for its queues goes on.
+    fn wake_queue(&mut self, index: usize, now: u64) {
+        if self.schedules[index].waits == Some(Wait::Queue) {
+            self.resume(index, now);
+        }
+    }
+
+    fn write_register(
+        &mut self,
+        offset: u32,
+        write: Write,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
+        let now = context.now;
+        match offset {
+            CTRL => self.write_control(write.onto(self.mask(|machine| machine.enabled)), now),
+            // A one clears, by whatever alias it comes.
+            FDEBUG => {
+                for (index, machine) in self.machines.iter_mut().enumerate() {
+                    let cleared = write.value >> index;
+                    // Who still waits sets it again in the next cycle.
+                    if machine.enabled && self.schedules[index].waits == Some(Wait::Queue) {
+                        continue;
+                    }
+                    machine.debug.tx_stall &= cleared >> 24 & 1 == 0;
+                    machine.debug.tx_over &= cleared >> 16 & 1 == 0;
+                    machine.debug.rx_under &= cleared >> 8 & 1 == 0;
+                    machine.debug.rx_stall &= cleared & 1 == 0;
+                }
+            }
+            TXF0..RXF0 => self.write_queue(((offset - TXF0) / 4) as usize, write.value, now),
+            IRQ => self.set_flags(self.shared.flags & !write.value, now),
+            IRQ_FORCE => self.set_flags(self.shared.flags | write.value & 0xff, now),
+            INPUT_SYNC_BYPASS => self.bypass = write.onto(self.bypass),
+            INSTR_MEM0..SM0 => {
+                self.memory[((offset - INSTR_MEM0) / 4) as usize] = write.value as u16;
+                self.wake(now, |_| true);
+            }
+            SM0..INTR => self.write_machine(offset - SM0, write, context)?,
+            IRQ0_INTE..=IRQ1_INTS => {
+                let index = ((offset - IRQ0_INTE) / 12) as usize;
+                let target = match (offset - IRQ0_INTE) % 12 {
+                    0 => &mut self.enabled[index],
+                    4 => &mut self.forced[index],
+                    _ => return Ok(()),
+                };
+                *target = write.onto(*target) & INTERRUPTS;
+            }
+            FSTAT | FLEVEL | RXF0..IRQ | DBG_PADOUT | DBG_PADOE | DBG_CFGINFO | INTR => {}
+            _ => return Err("register not modelled"),
+        }
+        Ok(())
+    }
+
+    fn write_control(&mut self, control: u32, now: u64) {
+        for index in 0..COUNT {
+            let machine = &mut self.machines[index];
+            let was_enabled = std::mem::replace(&mut machine.enabled, control >> index & 1 != 0);
+            let restarted = control >> (4 + index) & 1 != 0;
+            let in_phase = control >> (8 + index) & 1 != 0;
+            if restarted {
+                machine.restart();
+            }
+            if in_phase {
+                self.schedules[index].origin = now * 256;
+            }
+            let is_asleep = self.schedules[index].waits.is_some() && !restarted;
+            if !machine.enabled {
+                self.schedules[index].next = None;
+            } else if !was_enabled || restarted || in_phase && !is_asleep {
+                self.resume(index, now);
+            }
+        }
+    }
+
+    fn write_queue(&mut self, index: usize, word: u32, now: u64) {
+        self.machines[index].push(word);
+        let Schedule { next, waits, .. } = self.schedules[index];
+        let period = self.machines[index].period();
+        // A cycle of a delay, or of an instruction that waits, fills the output shift register.
+        let has_cycle = match (next, waits) {
+            (Some(next), None) => next > now * 256 + period,
+            (_, Some(Wait::Pin(_) | Wait::Flag)) => true,
+            _ => false,
+        };
+        if self.machines[index].enabled && has_cycle {
+            self.machines[index].refill();
+        }
+        self.wake_queue(index, now);
+    }
+
+    fn set_flags(&mut self, flags: u32, now: u64) {
+        if std::mem::replace(&mut self.shared.flags, flags) != flags {
+            self.wake(now, |wait| wait == Wait::Flag);
+        }
+    }
+
+    fn write_machine(
+        &mut self,
+        offset: u32,
+        write: Write,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
+        let (index, now) = ((offset / STRIDE) as usize, context.now);
+        let machine = &mut self.machines[index];
+        match offset % STRIDE {
+            CLKDIV => {
+                let schedule = &mut self.schedules[index];
+                let (before, from) = (machine.period(), schedule.after(now, machine.period()));
+                machine.set_divider(write.onto(machine.divider));
+                let after = machine.period();
+                schedule.origin = from;
+                let moved = |next: u64| from + next.saturating_sub(from) / before * after;
+                schedule.next = schedule.next.map(moved);
+                return Ok(());
+            }
+            EXECCTRL => machine.set_execution(write.onto(machine.execution()))?,
+            SHIFTCTRL => machine.set_shift(write.onto(machine.shift())),
+            ADDR => return Ok(()),
+            INSTR => {
+                let before = self.shared.flags;
+                self.look_at_pins(context);
+                self.machines[index].force(write.value as u16, &mut self.shared);
+                if self.shared.flags != before {
+                    self.wake(now, |wait| wait == Wait::Flag);
+                }
+                self.drive(now, context);
+            }
+            _ => machine.pins = write.onto(machine.pins),
+        }
+        // What it waits for may be something else now.
+        if self.schedules[index].waits.is_some() || offset % STRIDE == INSTR {
+            self.resume(index, now);
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if an instruction looks at the levels of pins.
+fn reads_pins(instruction: u16) -> bool {
+    let operand = instruction >> 5 & 7;
+    match instruction >> 13 {
+        0 => operand == 6,
+        1 => operand & 3 != 2,
+        2 => operand == 0,
+        5 => instruction & 7 == 0,
+        _ => false,
+    }
+}
+
+impl Peripheral for Pio {
+    fn spec(&self) -> Spec {
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + BLOCK) }
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context);
+        let word = self.read_register(register(address), context.now);
+        let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
+        self.request(context.now, context);
+        Ok(part_of_word(word, address, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        if self.held {
+            return super::written_in_reset(&self.name, address, context);
+        }
+        self.advance(context);
+        self.take_routing(context);
+        let write = Write::new(address, size, value);
+        let written = self.write_register(register(address), write, context);
+        written.map_err(|what| context.fault(&self.name, address, what))?;
+        self.request(context.now, context);
+        Ok(())
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.next_cycle()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        match event {
+            Event::InputsChanged => self.on_inputs_changed(context),
+            Event::ControlsChanged => {
+                let bit = 1 << (10 + self.number);
+                let was_held = std::mem::replace(&mut self.held, context.events.held & bit != 0);
+                if self.held && !was_held {
+                    self.clear();
+                    self.drive(context.now, context);
+                }
+                if self.held != was_held {
+                    self.request(context.now, context);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn reset(&mut self) {
+        self.shared.inputs = 0;
+        self.clear();
+        self.held = true;
+        (self.given, self.routing, self.driven) = (0, None, (0, 0));
+        self.outside = 0;
+        self.arriving.clear();
+        self.requests = 0;
+    }
+}
