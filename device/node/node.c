@@ -168,7 +168,8 @@ static uint8_t hear_challenge(ws_node *node, uint32_t deadline, uint8_t challeng
     }
 }
 
-/* Sleeps until the radio, which listens by turns by itself, has heard something, or for an interval. Returns as hear_challenge. */
+/* Sleeps until the radio, which listens by turns by itself, has heard something, or for an
+ * interval. Returns as hear_challenge. */
 static uint8_t wait_for_challenge(ws_node *node, uint8_t challenge[WS_CHALLENGE_BYTES], uint16_t *answer_in_ms)
 {
     const volatile struct ws_node_config *config = node->config;
@@ -207,7 +208,8 @@ static uint8_t answer(ws_node *node)
         return 0;
     }
     node->status->state = WS_NODE_LISTENING;
-    /* The radio's first turn comes after listen_every_ms: before that the processor has it listen, so that no turn is left out. */
+    /* The radio's first turn comes after listen_every_ms: before that the processor has it listen,
+     * so that no turn is left out. */
     challenged = hear_challenge(node, ws_clock_ticks() + ticks(config->listen_for_ms), message.challenge, &answer_in_ms);
     if (config->mode == WS_NODE_WAKE_ON_RADIO && !challenged && node->radio_ready) {
         challenged = wait_for_challenge(node, message.challenge, &answer_in_ms);

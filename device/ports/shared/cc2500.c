@@ -1,7 +1,7 @@
 /* The CC2500 at 250 kbit/s, MSK, 2.4 GHz. Data sheet SWRS040.
  *
- * Between its tasks it sleeps (SPWD), at 400 nA with its outputs at 0 (SWRS040C, Table 4). Where it listens by turns by itself
- * (wake-on-radio), its RC oscillator runs, too, at 900 nA together. */
+ * Between its tasks it sleeps (SPWD), at 400 nA with its outputs at 0 (SWRS040C, Table 4). Where it
+ * listens by turns by itself (wake-on-radio), its RC oscillator runs, too, at 900 nA together. */
 #include "cc2500.h"
 
 #include "../../drivers/clock.h"
@@ -44,8 +44,8 @@
 #define WOREVT0 0x1fu
 #define WORCTRL 0x20u
 #define WORCTRL_RESET 0xf8u
-/* The RC oscillator runs and is calibrated; from Event 0, which starts the crystal, to Event 1 are 16 of its periods, 0.46 ms: the crystal
- * and PO_TIMEOUT take 0.31 ms. Beside it WOR_RES. */
+/* The RC oscillator runs and is calibrated. From Event 0, which starts the crystal, to Event 1 are
+ * 16 of its periods, 0.46 ms: the crystal and PO_TIMEOUT take 0.31 ms. Beside it WOR_RES. */
 #define WORCTRL_RUNS 0x48u
 
 /* The modem's registers, FSCTRL1 to TEST0, are those of SmartRF Studio for 250 kBaud, MSK, 540 kHz filter, 2433 MHz, 26 MHz
@@ -104,11 +104,14 @@ static const struct {
 #define SEND_TICKS (WS_CLOCK_TICKS * 31u / 1000u)
 /* The rest of a packet whose sync word was heard. */
 #define RECEIVE_TICKS (WS_CLOCK_TICKS * 4u / 1000u + 1u)
-/* The RC oscillator's first calibration takes 2 ms (SWRS040, "RC Oscillator": from memory, not yet compared). */
+/* The RC oscillator's first calibration takes 2 ms (SWRS040, "RC Oscillator": from memory, not yet
+ * compared). */
 #define RC_CALIBRATION_TICKS (WS_CLOCK_TICKS * 2u / 1000u + 1u)
-/* From sleep to a receiver that is on: 0.46 ms to Event 1, 0.81 ms of calibration and settling (SWRS040C, Table 28). */
+/* From sleep to a receiver that is on: 0.46 ms to Event 1, 0.81 ms of calibration and settling
+ * (SWRS040C, Table 28). */
 #define RECEIVER_START_US 1300u
-/* Between two turns the chip has to sleep for 11.08 ms (SWRS061I, section 19.5: the CC1101 has the same timer). */
+/* Between two turns the chip has to sleep for 11.08 ms (SWRS061I, section 19.5: the CC1101 has the
+ * same timer). */
 #define SLEEP_US 11080u
 
 volatile uint8_t ws_radio_event;
@@ -334,10 +337,11 @@ typedef struct {
 
 /* Finds the settings of the shortest turns that are long enough. Returns whether there are any.
  *
- * A period of the RC oscillator is 750 / 26 MHz, and may be 1 % off (SWRS061, "RC Oscillator": from memory, not yet compared): Event 0 comes
- * after 99 % of every_ms. WOR_RES 0 counts single periods, up to 1.9 s, WOR_RES 1 counts 32 of them. RX_TIME 0 listens for 93.75 / 26 or
- * 468.75 / 26 us of each count, the next ones for half as long, and RX_TIME leaves 3 or more of the count's lowest bits out; the table of
- * MCSM2 has 7 values for WOR_RES 0, 4 for WOR_RES 1 (SWRS061I, page 80). */
+ * A period of the RC oscillator is 750 / 26 MHz, and may be 1 % off (SWRS061, "RC Oscillator": from
+ * memory, not yet compared): Event 0 comes after 99 % of every_ms. WOR_RES 0 counts single periods,
+ * up to 1.9 s, WOR_RES 1 counts 32 of them. RX_TIME 0 listens for 93.75 / 26 or 468.75 / 26 us of
+ * each count, the next ones for half as long. RX_TIME leaves out 3 or more of the count's lowest
+ * bits. The table of MCSM2 has 7 values for WOR_RES 0, 4 for WOR_RES 1 (SWRS061I, page 80). */
 static uint8_t find_turns(uint16_t every_ms, uint16_t for_ms, turns *out)
 {
     const uint32_t periods = (uint32_t)every_ms * 3432u / 100u;

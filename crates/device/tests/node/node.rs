@@ -187,7 +187,9 @@ fn radio_that_listens_by_itself_wakes_the_node() {
     assert_eq!(world(|world| world.radio_log.clone()), ["start", "listen", "wait", "sleep"]);
     assert_eq!(world(|world| world.ticks), begin + 20 + 60 * TICKS);
     // A packet of others' ends the wait, and nothing is left out: the next turn begins at once.
-    world(|world| world.to_hear = [(1000, challenge(NODE + 1, 9, 0)), (3000, challenge(NODE, 0x5a, 7))].into());
+    world(|world| {
+        world.to_hear = [(1000, challenge(NODE + 1, 9, 0)), (3000, challenge(NODE, 0x5a, 7))].into()
+    });
     let begin = world(|world| world.ticks);
     node.turn();
     assert_eq!((status(&node).ignored, world(|world| world.ticks)), (1, begin + 20 + 1000));

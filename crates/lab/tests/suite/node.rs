@@ -262,11 +262,8 @@ fn a_challenge_is_answered_after_the_server_has_ended() {
 #[test]
 fn radio_that_listens_by_itself_hears_every_challenge() {
     for (listen_every_ms, listen_for_ms) in [(1000, 5), (1900, 4), (4000, 5), (250, 3)] {
-        let config = Config {
-            listen_every_ms,
-            listen_for_ms,
-            ..config(Mode::WakeOnRadio, Scheme::Secp160r1)
-        };
+        let config =
+            Config { listen_every_ms, listen_for_ms, ..config(Mode::WakeOnRadio, Scheme::Secp160r1) };
         let repeat_ms = u64::from(listen_every_ms + listen_for_ms);
         let mut rig = Rig::new(config, 25_000_000);
         rig.stored(3.0);
@@ -299,12 +296,10 @@ fn radio_that_listens_by_itself_hears_every_challenge() {
 
 #[test]
 fn radio_refuses_turns_that_it_cannot_keep() {
-    for (listen_every_ms, listen_for_ms) in [(0, 5), (10, 5), (1000, 1), (1000, 200), (61_500, 5), (2000, 60)] {
-        let config = Config {
-            listen_every_ms,
-            listen_for_ms,
-            ..config(Mode::WakeOnRadio, Scheme::Secp160r1)
-        };
+    for (listen_every_ms, listen_for_ms) in [(0, 5), (10, 5), (1000, 1), (1000, 200), (61_500, 5), (2000, 60)]
+    {
+        let config =
+            Config { listen_every_ms, listen_for_ms, ..config(Mode::WakeOnRadio, Scheme::Secp160r1) };
         let mut rig = Rig::new(config, 25_000_000);
         rig.stored(3.0);
         rig.run_s(1.0);

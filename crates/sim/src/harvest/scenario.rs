@@ -314,12 +314,14 @@ impl Scenario {
             ));
         }
         if self.node.wake_on_radio && self.node.mode == Mode::Periodic {
-            return Err("node.wake_on_radio is for asynchronous mode alone; leave it out in periodic mode".into());
+            return Err(
+                "node.wake_on_radio is for asynchronous mode alone; leave it out in periodic mode".into()
+            );
         }
         if self.node.wake_on_radio && !self.has_own_turns() {
             return Err(format!(
                 "node.listen_for_ms is {} of a node.listen_every_ms of {}; with node.wake_on_radio allowed is 2 ms and more, at \
-                 most 12 % of listen_every_ms up to 1,900 ms and 1.8 % above, and 13 ms less than half of it",
+                 most 12 % of listen_every_ms up to 1,900 ms and 1.8 % above, and with 13 ms at most half of it",
                 self.node.listen_for_ms, self.node.listen_every_ms
             ));
         }
@@ -351,7 +353,7 @@ impl Scenario {
     fn has_own_turns(&self) -> bool {
         let (every_ms, for_ms) = (f64::from(self.node.listen_every_ms), f64::from(self.node.listen_for_ms));
         let share = if every_ms <= 1900.0 { 0.12 } else { 0.018 };
-        for_ms >= 2.0 && for_ms <= share * every_ms && 2.0 * for_ms + 13.0 <= every_ms
+        for_ms >= 2.0 && for_ms <= share * every_ms && 2.0 * (for_ms + 13.0) <= every_ms
     }
 
     fn check_sun(&self) -> Result<(), String> {
