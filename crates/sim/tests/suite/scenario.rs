@@ -108,7 +108,7 @@ fn scenario_refuses_contradictions() {
     assert!(error.contains("either file or latitude_deg"), "{error}");
 }
 
-/// What the firmware would refuse, so that the node slept for ever.
+/// The firmware refuses these turns, and the node would sleep for ever.
 #[test]
 fn scenario_refuses_turns_that_the_radio_cannot_keep() {
     let error = refused("mode = \"periodic\"", "mode = \"periodic\"\nwake_on_radio = true");
