@@ -8,6 +8,7 @@
 #include "../drivers/clock.h"
 #include "../drivers/radio.h"
 #include "../drivers/stored_energy.h"
+#include "../drivers/wake_on_radio.h"
 
 #include <stddef.h>
 
@@ -167,6 +168,28 @@ static uint8_t hear_challenge(ws_node *node, uint32_t deadline, uint8_t challeng
     }
 }
 
+/* Sleeps until the radio, which listens by turns by itself, has heard something, or for an
+ * interval. Returns as hear_challenge. */
+static uint8_t wait_for_challenge(ws_node *node, uint8_t challenge[WS_CHALLENGE_BYTES], uint16_t *answer_in_ms)
+{
+    const volatile struct ws_node_config *config = node->config;
+    const uint32_t deadline = ws_clock_ticks() + (uint32_t)config->interval_s * WS_CLOCK_TICKS;
+    uint8_t packet[WS_RADIO_PACKET];
+    int len = ws_radio_wait(config->listen_every_ms, config->listen_for_ms, deadline, packet);
+
+    if (len < 0) {
+        radio_failed(node);
+    }
+    if (len <= 0) {
+        return 0;
+    }
+    if (ws_message_read_challenge(packet, (uint8_t)len, config->node_id, challenge, answer_in_ms)) {
+        return 1;
+    }
+    node->status->ignored++;
+    return 0;
+}
+
 /* Returns whether it could listen. */
 static uint8_t answer(ws_node *node)
 {
@@ -185,7 +208,12 @@ static uint8_t answer(ws_node *node)
         return 0;
     }
     node->status->state = WS_NODE_LISTENING;
+    /* The radio's first turn comes after listen_every_ms: before that the processor has it listen,
+     * so that no turn is left out. */
     challenged = hear_challenge(node, ws_clock_ticks() + ticks(config->listen_for_ms), message.challenge, &answer_in_ms);
+    if (config->mode == WS_NODE_WAKE_ON_RADIO && !challenged && node->radio_ready) {
+        challenged = wait_for_challenge(node, message.challenge, &answer_in_ms);
+    }
     heard = ws_clock_ticks();
     if (node->radio_ready) {
         ws_radio_sleep();
@@ -214,7 +242,8 @@ int ws_node_start(ws_node *node, const volatile struct ws_node_config *config, v
     node->radio_ready = 0;
     radio_ready(node);
     if (config->format != WS_NODE_FORMAT || config->interval_s == 0 || ws_message_signature_bytes(config->scheme) == 0 ||
-        !(mode == WS_NODE_PERIODIC || (mode == WS_NODE_ASYNCHRONOUS && config->listen_for_ms != 0))) {
+        !(mode == WS_NODE_PERIODIC || (mode == WS_NODE_ASYNCHRONOUS && config->listen_for_ms != 0) ||
+          (mode == WS_NODE_WAKE_ON_RADIO && ws_radio_can_wait(config->listen_every_ms, config->listen_for_ms)))) {
         return -1;
     }
     ws_counter_start(&node->counter, config->first_counter, WS_COUNTER_BLOCK);
@@ -234,7 +263,9 @@ void ws_node_turn(ws_node *node)
     if (config->mode == WS_NODE_PERIODIC) {
         report(node);
         schedule(node, interval);
+    } else if (!answer(node)) {
+        schedule(node, interval);
     } else {
-        schedule(node, answer(node) ? ticks(config->listen_every_ms) : interval);
+        schedule(node, config->mode == WS_NODE_WAKE_ON_RADIO && node->radio_ready ? 0 : ticks(config->listen_every_ms));
     }
 }

@@ -12,17 +12,21 @@
  * the receiver stays on, at 18.8 mA (SWRS040C, Table 4, 250 kBaud, sensitivity), against an average of 80 uA with 5 ms in a
  * second: 1.1 ms of start at up to 7.4 mA, and 3.9 ms of that. Before it listens, the node looks whether it could answer;
  * if not, the receiver stays off for interval_s.
+ * By wake on radio the radio keeps the time of these turns itself, a little more often and with a
+ * receiver that is on for longer (drivers/wake_on_radio.h), and the processor sleeps: it looks at
+ * the storage every interval_s, and listens once itself then.
  *
  * For the host. Two symbols of the linked program, both structures little-endian with the offsets below:
  *
  * ws_node_config, in flash, alone in a segment of 512 bytes: to be written before the part starts (a debugger does, or the
  * model's poke). A fresh image has format 0xffff, and the node sleeps in LPM4 for ever.
  *    0   2  format: WS_NODE_FORMAT
- *    2   1  mode: WS_NODE_PERIODIC or WS_NODE_ASYNCHRONOUS
+ *    2   1  mode: WS_NODE_PERIODIC, WS_NODE_ASYNCHRONOUS, WS_NODE_WAKE_ON_RADIO
  *    3   1  scheme: WS_SCHEME_SECP160R1 (with SHA-1) or WS_SCHEME_P256 (with SHA-256)
  *    4   4  node id
  *    8   4  the number that the counter begins with on a part whose information memory is empty
- *   12   2  interval_s, 1 to 65535: between readings; asynchronous, how long the node waits for energy
+ *   12   2  interval_s, 1 to 65535: between readings; asynchronous, how long the node waits for
+ *           energy; by wake on radio, from one look at the storage to the next
  *   14   2  threshold_mv of the stored voltage, from equation (6.1); the converter measures up to 5958 mV
  *   16   2  listen_every_ms: asynchronous, from one listening to the next, 0 without a pause
  *   18   2  listen_for_ms: asynchronous, how long each time, 1 and up
@@ -64,6 +68,7 @@
 #define WS_NODE_FORMAT 1
 #define WS_NODE_PERIODIC 1
 #define WS_NODE_ASYNCHRONOUS 2
+#define WS_NODE_WAKE_ON_RADIO 3
 
 #define WS_NODE_UNCONFIGURED 0
 #define WS_NODE_SLEEPING 1

@@ -130,7 +130,8 @@ fn claims(claims: &[Claim], wide: bool) -> String {
         let Claim { text, at, because, .. } = claim;
         format!("\n{}", paragraph(&format!("{}: {text} ({at}.) {because}", claim.finding()), wide))
     };
-    claims.iter().map(one).collect()
+    let all: String = claims.iter().map(one).collect();
+    if all.is_empty() { all } else { format!("\nClaims of the text, each with its verdict:\n{all}") }
 }
 
 /// A text in lines of 80 letters, or in one if they may be `wide`.
@@ -206,6 +207,7 @@ fn ours(row: &PaperRow) -> String {
 
 pub(crate) fn ratio(row: &PaperRow) -> String {
     row.ratio.map_or("–".into(), |ratio| match ratio {
+        10.0.. => significant(ratio, 3),
         0.1.. => format!("{ratio:.2}"),
         _ => significant(ratio, 2),
     })

@@ -1,12 +1,12 @@
 /* The CC2500 at 250 kbit/s, MSK, 2.4 GHz. Data sheet SWRS040.
  *
- * Between its tasks it sleeps (SPWD), at 400 nA with its outputs at 0 (SWRS040C, Table 4). It could also listen by turns by
- * itself (wake-on-radio); here the port's clock, which runs anyhow, keeps the time, so that both sides know when it
- * listens. */
+ * Between its tasks it sleeps (SPWD), at 400 nA with its outputs at 0 (SWRS040C, Table 4). Where it
+ * listens by turns by itself (wake-on-radio), its RC oscillator runs, too, at 900 nA together. */
 #include "cc2500.h"
 
 #include "../../drivers/clock.h"
 #include "../../drivers/radio.h"
+#include "../../drivers/wake_on_radio.h"
 
 #include "spi.h"
 
@@ -18,6 +18,7 @@
 #define SRX 0x34u
 #define STX 0x35u
 #define SIDLE 0x36u
+#define SWOR 0x38u
 #define SPWD 0x39u
 #define SFRX 0x3au
 #define SFTX 0x3bu
@@ -35,6 +36,17 @@
 
 #define ADDR 0x09u
 #define CHANNR 0x0au
+
+/* SWRS040, "Configuration Registers", 0x16 to 0x20, with their values after reset. */
+#define MCSM2 0x16u
+#define MCSM2_RESET 0x07u
+#define WOREVT1 0x1eu
+#define WOREVT0 0x1fu
+#define WORCTRL 0x20u
+#define WORCTRL_RESET 0xf8u
+/* The RC oscillator runs and is calibrated. From Event 0, which starts the crystal, to Event 1 are
+ * 16 of its periods, 0.46 ms: the crystal and PO_TIMEOUT take 0.31 ms. Beside it WOR_RES. */
+#define WORCTRL_RUNS 0x48u
 
 /* The modem's registers, FSCTRL1 to TEST0, are those of SmartRF Studio for 250 kBaud, MSK, 540 kHz filter, 2433 MHz, 26 MHz
  * crystal, as TI publishes them for the CC2500 in "MSP430 Interface to CC1100/2500 Code Library" (SLAA325),
@@ -92,6 +104,15 @@ static const struct {
 #define SEND_TICKS (WS_CLOCK_TICKS * 31u / 1000u)
 /* The rest of a packet whose sync word was heard. */
 #define RECEIVE_TICKS (WS_CLOCK_TICKS * 4u / 1000u + 1u)
+/* The RC oscillator's first calibration takes 2 ms (SWRS040, "RC Oscillator": from memory, not yet
+ * compared). */
+#define RC_CALIBRATION_TICKS (WS_CLOCK_TICKS * 2u / 1000u + 1u)
+/* From sleep to a receiver that is on: 0.46 ms to Event 1, 0.81 ms of calibration and settling
+ * (SWRS040C, Table 28). */
+#define RECEIVER_START_US 1300u
+/* Between two turns the chip has to sleep for 11.08 ms (SWRS061I, section 19.5: the CC1101 has the
+ * same timer). */
+#define SLEEP_US 11080u
 
 volatile uint8_t ws_radio_event;
 
@@ -304,6 +325,90 @@ int ws_radio_listen(uint32_t deadline, uint8_t *packet)
     }
     ws_cc2500_unwatch();
     idle();
+    return len;
+}
+
+/* The radio's own turns. */
+typedef struct {
+    uint16_t event0;
+    uint8_t resolution;
+    uint8_t rx_time;
+} turns;
+
+/* Finds the settings of the shortest turns that are long enough. Returns whether there are any.
+ *
+ * A period of the RC oscillator is 750 / 26 MHz, and may be 1 % off (SWRS061, "RC Oscillator": from
+ * memory, not yet compared): Event 0 comes after 99 % of every_ms. WOR_RES 0 counts single periods,
+ * up to 1.9 s, WOR_RES 1 counts 32 of them. RX_TIME 0 listens for 93.75 / 26 or 468.75 / 26 us of
+ * each count, the next ones for half as long. RX_TIME leaves out 3 or more of the count's lowest
+ * bits. The table of MCSM2 has 7 values for WOR_RES 0, 4 for WOR_RES 1 (SWRS061I, page 80). */
+static uint8_t find_turns(uint16_t every_ms, uint16_t for_ms, turns *out)
+{
+    const uint32_t periods = (uint32_t)every_ms * 3432u / 100u;
+    const uint32_t for_us = (uint32_t)for_ms * 1000u;
+    uint32_t count = periods;
+    uint32_t factor = 375;
+    uint8_t rx_time = 6;
+
+    out->resolution = 0;
+    if (periods > 0xffffu) {
+        out->resolution = 1;
+        count = periods / 32u;
+        factor = 1875;
+        rx_time = 3;
+    }
+    if (count > 0xffffu || for_us <= RECEIVER_START_US) {
+        return 0;
+    }
+    out->event0 = (uint16_t)count;
+    for (;; rx_time--) {
+        const uint32_t heard_us = (count >> (3u + rx_time) << (3u + rx_time)) * factor / 104u >> rx_time;
+
+        if (heard_us >= for_us - RECEIVER_START_US) {
+            out->rx_time = rx_time;
+            return (uint32_t)every_ms * 990u >= heard_us + RECEIVER_START_US + SLEEP_US;
+        }
+        if (rx_time == 0) {
+            return 0;
+        }
+    }
+}
+
+uint8_t ws_radio_can_wait(uint16_t every_ms, uint16_t for_ms)
+{
+    turns found;
+
+    return find_turns(every_ms, for_ms, &found);
+}
+
+int ws_radio_wait(uint16_t every_ms, uint16_t for_ms, uint32_t deadline, uint8_t *packet)
+{
+    turns by;
+    uint8_t ended;
+    int len = 0;
+
+    if (!find_turns(every_ms, for_ms, &by) || !wake()) {
+        return -1;
+    }
+    access(WORCTRL, (uint8_t)(WORCTRL_RUNS | by.resolution));
+    access(WOREVT1, (uint8_t)(by.event0 >> 8));
+    access(WOREVT0, (uint8_t)by.event0);
+    access(MCSM2, by.rx_time);
+    ws_clock_sleep(ws_clock_ticks() + RC_CALIBRATION_TICKS, 0);
+    strobe(SFRX);
+    ws_cc2500_watch();
+    strobe(SWOR);
+    ended = ws_clock_sleep(deadline, &ws_radio_event);
+    if (!ended && ws_cc2500_busy() != 0) {
+        ended = ws_clock_sleep(ws_clock_ticks() + RECEIVE_TICKS, &ws_radio_event);
+    }
+    ws_cc2500_unwatch();
+    if (ended) {
+        len = take(packet);
+    }
+    idle();
+    access(MCSM2, MCSM2_RESET);
+    access(WORCTRL, WORCTRL_RESET);
     return len;
 }
 

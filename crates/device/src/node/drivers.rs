@@ -23,7 +23,7 @@ pub struct World {
     pub radio_works: bool,
     /// The non-volatile memory.
     pub flash: Flash,
-    /// Actions of the radio, in order: "start", "send", "listen", "sleep".
+    /// Actions of the radio, in order: "start", "send", "listen", "wait", "sleep".
     pub radio_log: Vec<&'static str>,
 }
 
@@ -106,8 +106,30 @@ unsafe extern "C" fn ws_node_radio_send(packet: *const u8, len: u8) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_node_radio_listen(deadline: u32, packet: *mut u8) -> c_int {
+    // SAFETY: the node has room for WS_RADIO_PACKET bytes.
+    unsafe { hear("listen", deadline, packet) }
+}
+
+/// Pauses of ten seconds and more are too long for this radio.
+#[unsafe(no_mangle)]
+extern "C" fn ws_radio_can_wait(every_ms: u16, for_ms: u16) -> u8 {
+    u8::from(for_ms > 1 && (100..10_000).contains(&every_ms))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_radio_wait(every_ms: u16, for_ms: u16, deadline: u32, packet: *mut u8) -> c_int {
+    assert_eq!(ws_radio_can_wait(every_ms, for_ms), 1);
+    // SAFETY: the node has room for WS_RADIO_PACKET bytes.
+    unsafe { hear("wait", deadline, packet) }
+}
+
+/// Hears the next packet that comes before the deadline.
+///
+/// # Safety
+/// packet: room for 61 bytes.
+unsafe fn hear(action: &'static str, deadline: u32, packet: *mut u8) -> c_int {
     let heard = world(|world| {
-        world.radio_log.push("listen");
+        world.radio_log.push(action);
         if !world.radio_works {
             return None;
         }
@@ -126,7 +148,7 @@ unsafe extern "C" fn ws_node_radio_listen(deadline: u32, packet: *mut u8) -> c_i
     });
     let Some(heard) = heard else { return -1 };
     assert!(heard.len() <= 61, "the radio hears no packet longer than WS_RADIO_PACKET");
-    // SAFETY: the node has room for WS_RADIO_PACKET bytes.
+    // SAFETY: there is room, and the assertion above.
     unsafe { std::ptr::copy_nonoverlapping(heard.as_ptr(), packet, heard.len()) };
     heard.len() as c_int
 }

@@ -176,6 +176,51 @@ fn a_challenge_is_answered_when_the_server_listens() {
     }
 }
 
+/// The processor listens once, for 5 ms, and leaves it to the radio until the storage is to be
+/// looked at.
+#[test]
+fn radio_that_listens_by_itself_wakes_the_node() {
+    let config = config(Mode::WakeOnRadio, Scheme::P256);
+    let begin = world(|world| world.ticks);
+    let mut node = start(&config);
+    node.turn();
+    assert_eq!(world(|world| world.radio_log.clone()), ["start", "listen", "wait", "sleep"]);
+    assert_eq!(world(|world| world.ticks), begin + 20 + 60 * TICKS);
+    // A packet of others' ends the wait, and nothing is left out: the next turn begins at once.
+    world(|world| {
+        world.to_hear = [(1000, challenge(NODE + 1, 9, 0)), (3000, challenge(NODE, 0x5a, 7))].into()
+    });
+    let begin = world(|world| world.ticks);
+    node.turn();
+    assert_eq!((status(&node).ignored, world(|world| world.ticks)), (1, begin + 20 + 1000));
+    node.turn();
+    let messages = messages();
+    assert_eq!((messages.len(), messages[0].kind), (1, Trigger::Answer([0x5a; 4])));
+    assert!(verified(&messages[0], &config, &[0x5a; 16]));
+    // 7 ms are 28 ticks.
+    assert_eq!(world(|world| world.ticks), begin + 20 + 1000 + 20 + 3000 + 28);
+    assert_eq!(world(|world| world.radio_log.pop()), Some("sleep"));
+    assert_eq!((status(&node).wakes, status(&node).challenges, status(&node).sent), (3, 1, 1));
+}
+
+/// Neither a storage that holds too little nor a radio that fails keeps the processor awake.
+#[test]
+fn node_without_energy_or_radio_does_not_wait_for_it() {
+    let config = config(Mode::WakeOnRadio, Scheme::P256);
+    world(|world| world.stored_mv = [2000, 3000].into());
+    let mut node = start(&config);
+    node.turn();
+    assert_eq!(world(|world| world.radio_log.clone()), ["start"]);
+    world(|world| world.radio_works = false);
+    let mut ticks = Vec::new();
+    for _ in 0..3 {
+        node.turn();
+        ticks.push(world(|world| world.ticks));
+    }
+    assert_eq!(status(&node).closed, 1);
+    assert!(ticks.windows(2).all(|pair| pair[1] - pair[0] >= TICKS), "{ticks:?}");
+}
+
 #[test]
 fn an_answer_waits_no_longer_than_a_server_can_repeat() {
     let config = config(Mode::Asynchronous, Scheme::Secp160r1);
@@ -243,10 +288,17 @@ fn a_radio_that_fails_is_started_anew() {
 fn node_refuses_unusable_settings() {
     let good = config(Mode::Asynchronous, Scheme::P256);
     // Format, mode, scheme, interval_s, listen_for_ms.
-    for (offset, bytes) in [(0, [0xff; 2]), (2, [3, 1]), (2, [1, 2]), (12, [0; 2]), (18, [0; 2])] {
+    for (offset, bytes) in [(0, [0xff; 2]), (2, [4, 1]), (2, [1, 2]), (12, [0; 2]), (18, [0; 2])] {
         let mut config = good.to_bytes();
         config[offset..offset + 2].copy_from_slice(&bytes);
         assert!(Node::start(&config).is_none(), "{bytes:?} at {offset}");
+    }
+    // What the radio cannot do by itself.
+    let by_radio = Config { mode: Mode::WakeOnRadio, ..good.clone() };
+    assert!(Node::start(&by_radio.to_bytes()).is_some());
+    for (listen_every_ms, listen_for_ms) in [(0, 5), (10_000, 5), (1000, 0)] {
+        let config = Config { listen_every_ms, listen_for_ms, ..by_radio.clone() };
+        assert!(Node::start(&config.to_bytes()).is_none(), "{listen_for_ms} of {listen_every_ms} ms");
     }
     // A key of 0 shows when it is to sign.
     let mut node = start(&Config { private_key: [0; 32], mode: Mode::Periodic, ..good });

@@ -257,6 +257,56 @@ fn a_challenge_is_answered_after_the_server_has_ended() {
     }
 }
 
+/// Whenever the call begins, a turn of the radio's own meets it. The processor sleeps through the
+/// turns before.
+#[test]
+fn radio_that_listens_by_itself_hears_every_challenge() {
+    for (listen_every_ms, listen_for_ms) in [(1000, 5), (1900, 4), (4000, 5), (250, 3)] {
+        let config =
+            Config { listen_every_ms, listen_for_ms, ..config(Mode::WakeOnRadio, Scheme::Secp160r1) };
+        let repeat_ms = u64::from(listen_every_ms + listen_for_ms);
+        let mut rig = Rig::new(config, 25_000_000);
+        rig.stored(3.0);
+        // Intervals are 10 s: some calls begin in one and end in the next.
+        for (number, pause_s) in [0.05, 7.0, 3.333, 8.9, 9.5, 1.0].into_iter().enumerate() {
+            rig.run_s(pause_s);
+            let challenge = [number as u8 + 1; 16];
+            let ended_ns = now_ns(&rig) + repeat_ms * 1_000_000;
+            call(&mut rig, challenge, repeat_ms);
+            rig.run_s(repeat_ms as f64 / 1e3 + 0.6);
+            let messages = rig.messages();
+            let [(begin_ns, message)] = messages.as_slice() else {
+                panic!("every {listen_every_ms} ms, call {number}: {messages:?}, {:?}", rig.status())
+            };
+            // Whoever hears the last copies signs when they have ended.
+            assert!((ended_ns..ended_ns + 80_000_000).contains(begin_ns), "{begin_ns}, after {ended_ns} ns");
+            assert!(rig.verified(message, &challenge));
+        }
+        let before = (rig.machine.residency().active_cycles(), now_ns(&rig));
+        rig.run_s(100.0);
+        let active = rig.machine.residency().active_cycles() - before.0;
+        // Ten looks at the storage, each with a time of listening.
+        assert!(active < 10 * 25_000 * 4, "{active} cycles");
+        let now_ns = now_ns(&rig);
+        let spent = rig.radio().spent_ns(now_ns);
+        assert!(spent[1] > 90_000_000_000, "{spent:?}");
+        assert_eq!((rig.status().radio_faults, rig.status().ignored), (0, 0));
+    }
+}
+
+#[test]
+fn radio_refuses_turns_that_it_cannot_keep() {
+    for (listen_every_ms, listen_for_ms) in [(0, 5), (10, 5), (1000, 1), (1000, 200), (61_500, 5), (2000, 60)]
+    {
+        let config =
+            Config { listen_every_ms, listen_for_ms, ..config(Mode::WakeOnRadio, Scheme::Secp160r1) };
+        let mut rig = Rig::new(config, 25_000_000);
+        rig.stored(3.0);
+        rig.run_s(1.0);
+        assert_eq!(rig.status().state, State::Unconfigured, "{listen_for_ms} of {listen_every_ms} ms");
+    }
+}
+
 #[test]
 fn without_enough_energy_it_is_deaf() {
     let mut rig = Rig::new(config(Mode::Asynchronous, Scheme::Secp160r1), 25_000_000);

@@ -34,7 +34,10 @@ pub(super) fn table<'a>(cells: &[&'a PaperRow], notes: &mut Notes<'a>, wide: boo
     let columns: Vec<Column> = (0..first.len()).map(|index| Column::of(&rows, index)).collect();
     let room = if wide { usize::MAX } else { NARROW.saturating_sub(fixed) };
     let mut text = String::new();
-    for columns in fitting(&columns, room) {
+    for (index, columns) in fitting(&columns, room).into_iter().enumerate() {
+        if index > 0 {
+            text += &format!("{}, continued\n", first[0].table);
+        }
         text += &part(&rows, &headings, &numbers, columns);
     }
     text
@@ -167,8 +170,11 @@ pub(super) mod tests {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(NARROW), "{text}");
         assert_eq!(text.matches("346,290,644").count(), 14, "{text}");
-        assert!(text.matches("Key generation of a").count() > 1, "{text}");
-        assert_eq!(drawn(7, true).matches("Key generation of a").count(), 1);
+        let parts = text.matches("Key generation of a").count();
+        assert!(parts > 1, "{text}");
+        assert_eq!(text.matches("Table 1, continued").count(), parts - 1, "{text}");
+        let text = drawn(7, true);
+        assert_eq!((text.matches("Key generation of a").count(), text.matches("continued").count()), (1, 0));
     }
 
     /// Headings may be shorter than the column's own name.

@@ -119,6 +119,9 @@ pub struct NodeSettings {
     /// Asynchronous mode: for how long it listens each time, in milliseconds.
     #[serde(default = "five_milliseconds")]
     pub listen_for_ms: u16,
+    /// Asynchronous mode: the radio listens by turns by itself, and the processor sleeps.
+    #[serde(default)]
+    pub wake_on_radio: bool,
 }
 
 /// Behaviour of the server.
@@ -310,6 +313,18 @@ impl Scenario {
                  the node's converter measures)"
             ));
         }
+        if self.node.wake_on_radio && self.node.mode == Mode::Periodic {
+            return Err(
+                "node.wake_on_radio is for asynchronous mode alone; leave it out in periodic mode".into()
+            );
+        }
+        if self.node.wake_on_radio && !self.has_own_turns() {
+            return Err(format!(
+                "node.listen_for_ms is {} of a node.listen_every_ms of {}; with node.wake_on_radio allowed is 2 ms and more, at \
+                 most 12 % of listen_every_ms up to 1,900 ms and 1.8 % above, and with 13 ms at most half of it",
+                self.node.listen_for_ms, self.node.listen_every_ms
+            ));
+        }
         if self.node.mode == Mode::Asynchronous && self.server.deadline_s <= self.repeats_s() {
             return Err(format!(
                 "server.deadline_s is {}, but a challenge is repeated for {} s (node.listen_every_ms and \
@@ -331,6 +346,14 @@ impl Scenario {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns true if the CC2500 can listen so by itself: what `find_turns` in
+    /// `device/ports/shared/cc2500.c` finds settings for, and a little less.
+    fn has_own_turns(&self) -> bool {
+        let (every_ms, for_ms) = (f64::from(self.node.listen_every_ms), f64::from(self.node.listen_for_ms));
+        let share = if every_ms <= 1900.0 { 0.12 } else { 0.018 };
+        for_ms >= 2.0 && for_ms <= share * every_ms && 2.0 * (for_ms + 13.0) <= every_ms
     }
 
     fn check_sun(&self) -> Result<(), String> {

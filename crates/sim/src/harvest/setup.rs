@@ -139,6 +139,7 @@ fn config(scenario: &Scenario, threshold_v: f64, private_key: &[u8]) -> Config {
     let mut config = Config {
         mode: match scenario.node.mode {
             scenario::Mode::Periodic => Mode::Periodic,
+            scenario::Mode::Asynchronous if scenario.node.wake_on_radio => Mode::WakeOnRadio,
             scenario::Mode::Asynchronous => Mode::Asynchronous,
         },
         scheme: scenario.scheme(),

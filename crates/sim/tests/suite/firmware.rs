@@ -72,6 +72,37 @@ fn challenges_are_answered_once_the_server_listens() {
     assert!((4.005..4.05).contains(&latency_s), "{latency_s}");
 }
 
+/// Power at the rail of a node that waits for challenges, in microwatts: all of it, and what the
+/// running processor draws.
+fn waiting_uw(scenario: &Scenario) -> [f64; 2] {
+    let outcome = run(scenario);
+    assert_eq!((outcome.authentications, outcome.misses), (0, Misses::default()));
+    let active = outcome.energy.loads.iter().filter(|load| load.state == "active");
+    let active_j: f64 = active.map(|load| load.energy_j).sum();
+    [outcome.energy.used_j(), active_j].map(|joules| joules / (outcome.days * 86_400.0) * 1e6)
+}
+
+/// `docs/how-to/simulate.md` has these. The radio's own turns are longer, which costs more than the
+/// processor's sleep saves.
+#[test]
+fn wake_on_radio_spares_the_processor_and_no_energy() {
+    let mut scenario = scenario("harvest-challenge");
+    scenario.days = 300.0 / 86_400.0;
+    scenario.server.gap_s = Some(1e7);
+    for (every_ms, by_processor, by_radio) in
+        [(1000, [229.05, 7.767], [232.23, 0.443]), (4000, [66.75, 2.110], [145.09, 0.439])]
+    {
+        scenario.node.listen_every_ms = every_ms;
+        for (wake_on_radio, expected) in [(false, by_processor), (true, by_radio)] {
+            scenario.node.wake_on_radio = wake_on_radio;
+            let figures = waiting_uw(&scenario);
+            let is_near = |(figure, expected): (f64, f64)| (figure / expected - 1.0).abs() < 2e-3;
+            let all_near = figures.into_iter().zip(expected).all(is_near);
+            assert!(all_near, "{every_ms} ms, {wake_on_radio}: {figures:?} for {expected:?}");
+        }
+    }
+}
+
 #[test]
 fn below_the_threshold_nothing_is_signed() {
     let mut scenario = scenario("harvest-solar");

@@ -107,3 +107,28 @@ fn scenario_refuses_contradictions() {
     let error = refused("file = \"greensboro\"", "");
     assert!(error.contains("either file or latitude_deg"), "{error}");
 }
+
+/// The firmware refuses these turns, and the node would sleep for ever.
+#[test]
+fn scenario_refuses_turns_that_the_radio_cannot_keep() {
+    let error = refused("mode = \"periodic\"", "mode = \"periodic\"\nwake_on_radio = true");
+    assert!(error.contains("node.wake_on_radio is for asynchronous mode alone"), "{error}");
+    let challenge = include_str!("../../../../scenarios/harvest-challenge.toml");
+    let with = |every_ms: u32, for_ms: u32| {
+        let text = challenge
+            .replacen(
+                "listen_every_ms = 4000",
+                &format!("wake_on_radio = true\nlisten_every_ms = {every_ms}"),
+                1,
+            )
+            .replacen("listen_for_ms = 5", &format!("listen_for_ms = {for_ms}"), 1);
+        Scenario::from_toml(&text)
+    };
+    for (every_ms, for_ms) in [(4000, 5), (1900, 228), (2000, 36), (100, 12), (30, 2)] {
+        with(every_ms, for_ms).expect("turns that the radio keeps");
+    }
+    for (every_ms, for_ms) in [(0, 5), (29, 2), (1000, 1), (1000, 121), (2000, 37)] {
+        let error = with(every_ms, for_ms).expect_err("the radio cannot");
+        assert!(error.starts_with(&format!("node.listen_for_ms is {for_ms}")), "{error}");
+    }
+}

@@ -9,6 +9,8 @@ pub enum Mode {
     Periodic,
     /// An answer to each challenge.
     Asynchronous,
+    /// As [`Mode::Asynchronous`], but the radio listens by turns by itself.
+    WakeOnRadio,
 }
 
 /// `struct ws_node_config`: written into the part's flash before it starts.
@@ -22,7 +24,8 @@ pub struct Config {
     pub node_id: u32,
     /// The first counter value of a new part.
     pub first_counter: u32,
-    /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy. At least 1.
+    /// Periodic: seconds between readings. Asynchronous: seconds it waits for energy; by wake on
+    /// radio between two looks at the storage. At least 1.
     pub interval_s: u16,
     /// Stored voltage below which it neither signs nor sends, in millivolts; more than
     /// [`Config::MV_MAX`] it cannot measure.
@@ -55,6 +58,7 @@ impl Config {
         let mode = match self.mode {
             Mode::Periodic => 1,
             Mode::Asynchronous => 2,
+            Mode::WakeOnRadio => 3,
         };
         let mut bytes = [0; Config::BYTES];
         bytes[..2].copy_from_slice(&1u16.to_le_bytes());
