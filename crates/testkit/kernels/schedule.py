@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Searches order, registers and encodings of a straight-line kernel for the fewest cycles of a model.
 
-    schedule.py device/ports/cortex-m/kernels/armv7-m/x25519_field_fast.S \\
-        --function ws_x25519_multiply_inner --target stm32f767 --target stm32f407 \\
-        --argument 32 --argument 32 --argument 32 --generations 300
+    schedule.py crates/testkit/kernels/x25519_products.S --function ws_x25519_multiply_inner \\
+        --target stm32f767 --target stm32f407 --argument 32 --argument 32 --argument 32
 
 The kernel is assembled as for the first target, and its instructions are read from there. What one
 reads and writes decides which may change places: a register's value has its own name here, and gets
@@ -20,6 +19,7 @@ the targets' compilers and a built `wattseal`, by default target/debug/wattseal.
 
 import argparse
 import csv
+import dataclasses
 import io
 import pathlib
 import random
@@ -35,15 +35,11 @@ class Refused(Exception):
     """The kernel has something that this program does not know."""
 
 
-# ------------------------------------------------------------------ instructions
-
-
 class Instruction:
     """A line of assembly: its text with a `{n}` for each register, and what it does to them.
 
-    `operands` are registers in the order of the text, `reads` and `writes` indices of them, `tied`
-    those that are both. `fixed` operands keep their registers. `memory` is None or (operand of the
-    base, offset, size, is it a store).
+    `operands` are registers in the order of the text, `reads` and `writes` indices of them. `fixed`
+    ones keep their registers. `memory` has (operand of the base, offset, size, is it a store).
     """
 
     def __init__(self, template, operands, reads, writes, fixed=(), memory=None, sets=False, uses=False):
@@ -58,7 +54,7 @@ class Instruction:
 
 
 ARM_REGISTERS = {f"r{n}": f"r{n}" for n in range(13)} | {
-    "lr": "lr", "sp": "sp", "r14": "lr", "r13": "sp", "ip": "r12", "fp": "r11", "sl": "r10", "sb": "r9", "r9": "r9"}
+    "lr": "lr", "sp": "sp", "r14": "lr", "r13": "sp", "ip": "r12", "fp": "r11", "sl": "r10", "sb": "r9"}
 TWO_RESULTS = {"umull", "smull"}
 ACCUMULATORS = {"umaal", "umlal", "smlal"}
 COMPARISONS = {"cmp", "cmn", "tst", "teq"}
@@ -114,13 +110,6 @@ def parse_arm(line):
         size = (STORES if store else LOADS)[name]
         memory = [(1, int(offset.group(1) or 0), size, store)]
         return Instruction(template, operands, [0, 1] if store else [1], [] if store else [0], memory=memory)
-    if name in ("ldrd", "strd"):
-        offset = re.search(r"\[(?:r\d+|lr|sp|ip|fp|sl|sb)(?:, #(-?\d+))?\]$", rest)
-        if not offset:
-            raise Refused(f"an address that changes: {line}")
-        store = name == "strd"
-        memory = [(2, int(offset.group(1) or 0), 8, store)]
-        return Instruction(template, operands, everything if store else [2], [] if store else [0, 1], memory=memory)
     if name in TWO_RESULTS:
         return Instruction(template, operands, [2, 3], [0, 1])
     if name in ACCUMULATORS:
@@ -196,18 +185,18 @@ def parse_riscv(line):
     return Instruction(template, found, range(1, len(found)), [0], fixed=[0] if found[0] == "sp" else [])
 
 
+@dataclasses.dataclass
 class Core:
     """How a compiler's processor is read, called and listed."""
 
-    def __init__(self, parse, registers, branches, arguments, mode, stub, disassemble, options):
-        self.parse = parse
-        self.mode = mode
-        self.registers = registers
-        self.branches = branches
-        self.arguments = arguments
-        self.stub = stub
-        self.disassemble = disassemble
-        self.options = options
+    parse: object
+    registers: list
+    branches: re.Pattern
+    arguments: list
+    mode: str
+    stub: str
+    disassemble: list
+    options: list
 
 
 ARM = Core(
@@ -234,9 +223,6 @@ RISCV = Core(
     ["-mno-relax"],
 )
 CORES = {"arm-none-eabi-gcc": ARM, "riscv64-unknown-elf-gcc": RISCV}
-
-
-# ------------------------------------------------------------------ the kernel's data flow
 
 
 class Kernel:
@@ -266,7 +252,6 @@ class Kernel:
         """Gives a name to each value of a register; one that an instruction changes in place keeps it."""
         live = {}
         flags_set, flags_used = None, []
-        stack = None
         for index, it in enumerate(self.instructions):
             names = [None] * len(it.operands)
             for operand in sorted(it.reads):
@@ -291,20 +276,14 @@ class Kernel:
                 self.webs[web]["defined"].add(index)
                 if operand in it.fixed:
                     self.webs[web]["fixed"] = True
-            if it.uses_flags:
-                if flags_set is not None:
-                    self.before[index].add(flags_set)
+            if (it.uses_flags or it.sets_flags) and flags_set is not None:
+                self.before[index].add(flags_set)
             if it.sets_flags:
-                if flags_set is not None:
-                    self.before[index].add(flags_set)
                 self.before[index] |= set(flags_used)
                 flags_set, flags_used = index, []
             elif it.uses_flags:
                 flags_used.append(index)
-            if "sp" in it.operands and it.operands.index("sp") in it.writes:
-                stack = index
             self.operand_webs.append(names)
-            assert stack is None or stack <= index
         # What the lines behind may read is where it was. Behind a return that is the result alone, and what it loads.
         for register, web in live.items():
             wanted = len(self.tail) > 1 or register in self.core.arguments[:1] or register in self.tail[0]
@@ -383,8 +362,7 @@ def longest_run(core, lines):
         if line.endswith(":") or core.branches.match(line):
             runs.append((index - first, first, index))
             first = index + 1
-    longest = max(runs)
-    return longest[1:]
+    return max(runs)[1:]
 
 
 def written(core, lines):
@@ -409,9 +387,6 @@ def clashes(it, registers):
     """Two results in one register."""
     results = [registers[operand] for operand in it.writes]
     return len(set(results)) != len(results)
-
-
-# ------------------------------------------------------------------ the model
 
 
 class Model:
@@ -505,7 +480,7 @@ void ws_bench_run(void) {{
         functions += [(f"variant_{n}", f"variant_{n}:\n\t" + "\n\t".join(lines).replace("VARIANT", str(n)) + "\n")
                       for n, lines in enumerate(variants)]
         assembly = "".join(
-            f"\n\t.section .text.{name}, \"ax\", %progbits\n\t.balign 8\n\t.global {name}\n"
+            f"\n\t.section .text.{name}, \"ax\", %progbits\n\t.balign 32\n\t.global {name}\n"
             f"\t.type {name}, %function\n{self.core.mode}{body}" for name, body in functions)
         (self.folder / "main.c").write_text(c)
         (self.folder / "variants.S").write_text(assembly)
@@ -533,9 +508,6 @@ def run(command, folder=None):
     if done.returncode != 0:
         raise Refused(f"{' '.join(command[:6])} ...: {done.stderr[-2000:]}")
     return done.stdout
-
-
-# ------------------------------------------------------------------ the search
 
 
 def moved(kernel, order, draw):
