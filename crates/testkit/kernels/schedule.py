@@ -249,7 +249,7 @@ class Kernel:
         return len(self.webs) - 1
 
     def name_values(self):
-        """Gives a name to each value of a register; one that an instruction changes in place keeps it."""
+        """Names each value of a register; one that is changed in place keeps its name."""
         live = {}
         flags_set, flags_used = None, []
         for index, it in enumerate(self.instructions):
@@ -284,7 +284,7 @@ class Kernel:
             elif it.uses_flags:
                 flags_used.append(index)
             self.operand_webs.append(names)
-        # What the lines behind may read is where it was. Behind a return that is the result alone, and what it loads.
+        # What the lines behind may read is where it was; if they return, the result alone.
         for register, web in live.items():
             wanted = len(self.tail) > 1 or register in self.core.arguments[:1] or register in self.tail[0]
             if wanted or self.webs[web]["fixed"]:

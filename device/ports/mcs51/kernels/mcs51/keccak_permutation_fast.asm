@@ -1,18 +1,22 @@
-; The permutation Keccak-f[1600], FIPS 202 section 3, the fast variant: ws_keccak_permute of crypto/keccak_permutation.h.
+; The permutation Keccak-f[1600], FIPS 202 section 3, the fast variant: ws_keccak_permute of
+; crypto/keccak_permutation.h.
 ;
 ; in:	DPTR and B = state; register bank 0 selected
 ; out:	state; P2 = the page of sdcc's paged data; no secret stays elsewhere
-; R0 to R2, R4 to R7, A, B, DPTR, PSW clobbered. Stack: 5 bytes with the return address, and __gptrget's where state is not in external RAM.
-; Internal RAM: 80 bytes that sdcc overlays with variables of other functions that call none; external RAM: 711, of which the two
-; pages are used that begin in the first 256.
-; 104,744 machine cycles from LCALL to RET inclusive, state in external RAM; 5,374 bytes with the constants, beside __gptrget and
-; __gptrput.
+; R0 to R2, R4 to R7, A, B, DPTR, PSW clobbered. Stack: 5 bytes with the return address, and
+; __gptrget's where state is not in external RAM.
+; Internal RAM: 80 bytes that sdcc overlays with variables of other functions that call none;
+; external RAM: 711, of which the two pages are used that begin in the first 256. 104,744 machine
+; cycles from LCALL to RET inclusive, state in external RAM; 5,374 bytes with the constants, beside
+; __gptrget and __gptrput.
 ; Constant flow: the kind of memory alone decides branches, and no address depends on a secret.
 ;
-; The state is in a page of external RAM, where R0 with P2 reaches it without DPTR; a round makes it anew in the other page, a row of
-; five lanes after the other. Theta comes to a lane as it is read, and rho as it is written to internal RAM. Rotations by whole
-; bytes are a matter of names, as pi is. By a bit it takes RLC or RRC between the two, by four bits SWAP, and XCHD, which exchanges the
-; lower nibble for that of the byte before; by two, three and five bits the lane is rotated once more by a bit where it is.
+; The state is in a page of external RAM, where R0 with P2 reaches it without DPTR; a round makes it
+; anew in the other page, a row of five lanes after the other. Theta comes to a lane as it is read,
+; and rho as it is written to internal RAM. Rotations by whole bytes are a matter of names, as pi
+; is. By a bit it takes RLC or RRC between the two, by four bits SWAP, and XCHD, which exchanges the
+; lower nibble for that of the byte before; by two, three and five bits the lane is rotated once
+; more by a bit where it is.
 
 	.module	keccak_permutation_fast
 	.globl	__gptrget, __gptrput

@@ -1,15 +1,18 @@
-; How bytes go in and out of Keccak's state, the fast variant: ws_keccak_xor and ws_keccak_extract of crypto/keccak_permutation.h.
+; How bytes go in and out of Keccak's state, the fast variant: ws_keccak_xor and ws_keccak_extract
+; of crypto/keccak_permutation.h.
 ;
-; in:	DPTR and B = state; in external RAM _ws_keccak_xor_PARM_2, _3, _4 = offset, in, len, or _ws_keccak_extract_PARM_2, _3, _4 =
-;	offset, out, len, as sdcc's large model passes them; register bank 0 selected
+; in:	DPTR and B = state; in external RAM _ws_keccak_xor_PARM_2, _3, _4 = offset, in, len, or
+;	_ws_keccak_extract_PARM_2, _3, _4 = offset, out, len, as sdcc's large model passes them;
+;	register bank 0 selected
 ; out:	state, or out; no secret stays elsewhere
-; R0 to R7, A, B, DPTR, PSW clobbered. Stack: the return address, and __gptrget's. Internal RAM: none; external RAM: 10.
-; 58 machine cycles a byte put in and 48 taken out, external RAM on both sides, and at most 47 for the call; 132 bytes, beside __gptrget and
-; __gptrput.
-; Constant flow: the length and the kinds of memory alone decide branches, and no address depends on a secret.
+; R0 to R7, A, B, DPTR, PSW clobbered. Stack: the return address, and __gptrget's. Internal RAM:
+; none; external RAM: 10. 58 machine cycles a byte put in and 48 taken out, external RAM on both
+; sides, and at most 47 for the call; 132 bytes, beside __gptrget and __gptrput.
+; Constant flow: the length and the kinds of memory alone decide branches, and no address depends on
+; a secret.
 ;
-; The idea: a lane's bytes lie as the standard counts them, so that each byte goes by itself, and no lane takes internal RAM,
-; which the permutation needs.
+; The idea: a lane's bytes lie as the standard counts them, so that each byte goes by itself, and no
+; lane takes internal RAM, which the permutation needs.
 
 	.module	keccak_state_fast
 	.globl	__gptrget, __gptrput
@@ -28,7 +31,8 @@ _ws_keccak_extract_PARM_3::
 _ws_keccak_extract_PARM_4::
 	.ds	1
 
-; R5, R6, R4 = the state's byte at the offset, R2, R3, R0 = the other pointer, A and R7 = the length, of parameters in a row.
+; R5, R6, R4 = the state's byte at the offset, R2, R3, R0 = the other pointer, A and R7 = the
+; length, of parameters in a row.
 .macro	begin	parameters
 	mov	r5,dpl
 	mov	r6,dph

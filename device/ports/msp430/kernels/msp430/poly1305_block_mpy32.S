@@ -1,20 +1,24 @@
 /*
- * A block of Poly1305 for the MSP430 with its 32-bit multiplier, MPY32: ws_poly1305_block (contract: poly1305_block.h). CPUX.
+ * A block of Poly1305 for the MSP430 with its 32-bit multiplier, MPY32: ws_poly1305_block
+ * (contract: poly1305_block.h). CPUX.
  *
- * Idea. With h the sum and the block in words of 32 bits, h[4] the bits above, and s[i] = 5 r[i] / 4, which is 2^128 r[i], since
- * the key has r[1] to r[3] divisible by 4, the columns of the product are
+ * Idea. With h the sum and the block in words of 32 bits, h[4] the bits above, and s[i] = 5 r[i] /
+ * 4, which is 2^128 r[i], since the key has r[1] to r[3] divisible by 4, the columns of the product
+ * are
  *     h[0] r[0] + h[1] s[3] + h[2] s[2] + h[3] s[1]
  *     h[0] r[1] + h[1] r[0] + h[2] s[3] + h[3] s[2] + h[4] s[1]
  *     h[0] r[2] + h[1] r[1] + h[2] r[0] + h[3] s[3] + h[4] s[2]
  *     h[0] r[3] + h[1] r[2] + h[2] r[1] + h[3] r[0] + h[4] s[3]
  *     h[4] r[0]
- * So r[3], r[2], r[1], r[0], s[3], s[2], s[1] lie in a row, and each column begins a word before the one before. r and s are below
- * 2^29: no column of MAC32 carries out of 64 bits, and what is above bit 127 in the end has 32.
+ * So r[3], r[2], r[1], r[0], s[3], s[2], s[1] lie in a row, and each column begins a word before
+ * the one before. r and s are below 2^29: no column of MAC32 carries out of 64 bits, and what is
+ * above bit 127 in the end has 32.
  *
- * Constant time: yes: no branch and no address depends on data. What it computes lies in ctx, which ws_poly1305_finish wipes.
+ * Constant time: yes: no branch and no address depends on data. What it computes lies in ctx, which
+ * ws_poly1305_finish wipes.
  *
- * Interrupts: a service routine must not use the multiplier, or must save and restore it (SLAU208, "Using
- * Interrupts" of the MPY32 chapter).
+ * Interrupts: a service routine must not use the multiplier, or must save and restore it (SLAU208,
+ * "Using Interrupts" of the MPY32 chapter).
  */
 
 #include "mpy32.inc"
@@ -78,8 +82,8 @@
 
 /*
  * void ws_poly1305_block(ws_poly1305_ctx *ctx, const uint8_t in[16], uint8_t end)
- * in: r12 ctx, r13 in, r14 end; clobbers: r11 to r15, the multiplier. 614 cycles with CALL and RET, 16 bytes of stack with the
- * return address.
+ * in: r12 ctx, r13 in, r14 end; clobbers: r11 to r15, the multiplier. 614 cycles with CALL and RET,
+ * 16 bytes of stack with the return address.
  */
 function ws_poly1305_block
     save_r4_to_r10

@@ -3,22 +3,24 @@
  *
  * Defines x25519_field.h's functions but ws_x25519_freeze, with x25519_field.inc. CPUX.
  *
- * Idea of the product. Karatsuba's method (karatsuba.inc) on products of 128 bits, column by column (mpy16.inc), each below the one
- * before on the stack: first that of the differences, d, then h and l. 2^256 is 38, so with z = 2^128 the product is
+ * Idea of the product. Karatsuba's method (karatsuba.inc) on products of 128 bits, column by column
+ * (mpy16.inc), each below the one before on the stack: first that of the differences, d, then h and
+ * l. 2^256 is 38, so with z = 2^128 the product is
  *   l0 + 38 (l1 + h0 + h1 - d1) + z (l0 + l1 + h0 - d0 + 38 h1).
- * The upper half comes first: what it has from bit 255 on, which is 19, is where the lower half begins, and then the lower half's
- * carry does not get past the upper one.
+ * The upper half comes first: what it has from bit 255 on, which is 19, is where the lower half
+ * begins, and then the lower half's carry does not get past the upper one.
  *
- * Idea of the square. Each product a[i] a[j], i < j, is taken once, as a[i] d[j] with d = 2 a; the bit that d[i+1] has of a[i] is
- * cleared before its last column, where it meets a[i]. The columns 16 to 30 come first, with d[8] to d[15] in registers; then the columns 0
- * to 15 with a[0] to a[7], which begin with 38 times the column 16 places above. For d to have 256 bits, a's bit 255 is taken
- * off before, as 19. Where there is one again, the rest is below 19: then d lacks its bit 256, which is 2^256 a, and a[0] comes
- * to column 16.
+ * Idea of the square. Each product a[i] a[j], i < j, is taken once, as a[i] d[j] with d = 2 a; the
+ * bit that d[i+1] has of a[i] is cleared before its last column, where it meets a[i]. The columns
+ * 16 to 30 come first, with d[8] to d[15] in registers; then the columns 0 to 15 with a[0] to a[7],
+ * which begin with 38 times the column 16 places above. For d to have 256 bits, a's bit 255 is
+ * taken off before, as 19. Where there is one again, the rest is below 19: then d lacks its bit
+ * 256, which is 2^256 a, and a[0] comes to column 16.
  *
  * Constant time: yes: no branch and no address depends on data.
  *
- * Interrupts: a service routine must not use the multiplier, or must save and restore it (SLAU208, "Using
- * Interrupts" of the MPY32 chapter).
+ * Interrupts: a service routine must not use the multiplier, or must save and restore it (SLAU208,
+ * "Using Interrupts" of the MPY32 chapter).
  *
  * Cycle counts include CALL and RET, stack includes the return address.
  */
@@ -27,8 +29,9 @@
 #include "x25519_field.inc"
 #include "karatsuba.inc"
 
-/* The frame of a product, from r1, as it is in the end: l, h, d; |a0 - a1|, in whose place comes the upper half; the arguments; all ones
- * where d is subtracted, else 0. d is at r1 first, h when that is there. */
+/* The frame of a product, from r1, as it is in the end: l, h, d; |a0 - a1|, in whose place comes
+ * the upper half; the arguments; all ones where d is subtracted, else 0. d is at r1 first, h when
+ * that is there. */
 #define LOW 0
 #define HIGH 32
 #define MIDDLE 64
@@ -39,7 +42,8 @@
 #define NEGATE 118
 #define FRAME 120
 
-/* The frame of a square: a, d; the columns 16 to 31, in whose place come the columns 0 to 15; the result's address. */
+/* The frame of a square: a, d; the columns 16 to 31, in whose place come the columns 0 to 15; the
+ * result's address. */
 #define SQUARE_A 0
 #define SQUARE_D 32
 #define SQUARE_HIGH 64
@@ -52,7 +56,8 @@
 .endm
 
 /*
- * 16 words at r1 = 8 words at r13 times r11:...:r4. clobbers: r12 to r15, the multiplier. 782 cycles with CALL and RET.
+ * 16 words at r1 = 8 words at r13 times r11:...:r4. clobbers: r12 to r15, the multiplier. 782
+ * cycles with CALL and RET.
  */
     .section .text.ws_x25519_product_128, "ax", @progbits
     .p2align 1
@@ -81,7 +86,7 @@ product_128:
     adc \carry
 .endm
 
-/* Word `index` at r15 = carry + the word at r13, which goes on, + 38 times word; word: the carry. */
+/* Word `index` at r15 = carry + the word at r13, which goes on, + 38 word; word: the carry. */
 .macro fold_and_store index, word, carry
     mov \word, &OP2
     mov &RESHI, \word
@@ -116,7 +121,8 @@ product_128:
 .endm
 
 /*
- * void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element *b)
+ * void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a, const ws_x25519_element
+ * *b)
  * in: r12 r, r13 a, r14 b; clobbers: r11 to r15, the multiplier. 3,070 cycles, 138 bytes of stack.
  */
 function ws_x25519_multiply
@@ -233,7 +239,7 @@ end ws_x25519_multiply
     .endif
 .endm
 
-/* The column's next product, the square of a word in a register, or of that at r13, which goes on. */
+/* The column's next product, the square of a register or of the word at r13, which goes on. */
 .macro column_square word, carry
     .if products == 0
     mov \word, &MPY
@@ -251,8 +257,8 @@ end ws_x25519_multiply
     .set products, products + 1
 .endm
 
-/* Columns k to 15 of the square from a[7] to a[0], the words; r13 is at d[k/2+1]. Then the result is stored, with 19 times what
- * it has from bit 255 on. */
+/* Columns k to 15 of the square from a[7] to a[0], the words; r13 is at d[k/2+1]. Then the result
+ * is stored, with 19 times what it has from bit 255 on. */
 .macro lower_columns k, x, y, carry, words:vararg
     clr \carry
     mov SQUARE_HIGH+2*(\k)(r1), &MPY
@@ -367,8 +373,9 @@ function ws_x25519_square
     ret
 end ws_x25519_square
 
-/* Words `index` to 15 of a product with 121665, the carry left of those before; before: the word of a before. The highest word is left in
- * carry, before it is stored, and what is above it in over:word. */
+/* Words `index` to 15 of a product with 121665, the carry left of those before; before: the word
+ * of a before. The highest word is left in carry, before it is stored, and what is above it in
+ * over:word. */
 .macro words_121665 index, before, carry, word
     mov @r13+, \word
     mov \word, &OP2
@@ -392,7 +399,8 @@ end ws_x25519_square
 
 /*
  * void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)
- * in: r12 r, r13 a; clobbers: r11, r13 to r15, the multiplier. 121665 is 2^16 + 0xdb41. 377 cycles, 2 bytes of stack.
+ * in: r12 r, r13 a; clobbers: r11, r13 to r15, the multiplier. 121665 is 2^16 + 0xdb41. 377 cycles,
+ * 2 bytes of stack.
  */
 function ws_x25519_multiply_121665
     mov #0xdb41, &MPY
