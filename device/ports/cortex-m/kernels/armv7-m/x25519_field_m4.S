@@ -8,9 +8,6 @@
 @
 @ Reduction: what column 7, plus 38 times column 15, has from bit 31 on, times 19, is the carry into
 @ column 0, and the columns 0 to 6, plus 38 times the columns 8 to 14, are one chain.
-@
-@ A store directly after a load takes no cycle, and a load directly after a store takes one more:
-@ words are loaded first, and what they take the place of is stored then.
 
 @ ------------------------------------------------------------------ entries
 
@@ -31,7 +28,7 @@
 @ The beginning of a function that the kernels call.
 .macro	begin_inner name
 	.section .text.\name, "ax", %progbits
-	.balign	4
+	.balign	8
 	.global	\name
 	.hidden	\name
 	.type	\name, %function
@@ -42,240 +39,299 @@
 @ void ws_x25519_multiply(ws_x25519_element *r, const ws_x25519_element *a,
 @                         const ws_x25519_element *b)
 @ In: r0 r, r1 a, r2 b, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 84 bytes. 195 cycles.
+@ Stack: 84 bytes. 194 cycles, 122 on Cortex-M7.
 	entry	ws_x25519_multiply, ws_x25519_multiply_inner
 
 @ void ws_x25519_square(ws_x25519_element *r, const ws_x25519_element *a)
 @ In: r0 r, r1 a, aligned to 4. Out: none; r is written. Clobbers r0-r3, r12, flags.
-@ Stack: 84 bytes. 154 cycles.
+@ Stack: 84 bytes. 155 cycles, 99 on Cortex-M7.
 	entry	ws_x25519_square, ws_x25519_square_inner
 
 @ ------------------------------------------------------------------ product
 
-	@ Of what lies on the stack: columns 0 to 6; columns 9 to 11 of the products with the low half of
-	@ a; the result's address; where to return to.
-	.set	LOW, 0
-	.set	WAITING, 28
-	.set	FRAME, 40
-	.set	RESULT, FRAME
-	.set	RETURN, FRAME + 4
+@ Order and registers of both were found by crates/testkit/kernels/schedule.py, from
+@ x25519_products.S beside it, which has the sources of the lines:
+@     schedule.py x25519_products.S --function ws_x25519_multiply_inner --target stm32f767
+@         --target stm32f407 --argument 32 --argument 32 --argument 32
+@ and the same for ws_x25519_square_inner, with two arguments.
 
-@ What stands in the columns w0 to w3 and in c, which belongs to the first of them, plus the
-@ product of b and the four words in r3-r6; c becomes the column after w3. 4 cycles.
-.macro	row w0, w1, w2, w3, c, b
-	umaal	\w0, \c, r3, \b
-	umaal	\w1, \c, r4, \b
-	umaal	\w2, \c, r5, \b
-	umaal	\w3, \c, r6, \b
-.endm
-
-@ The end of both: the columns 0 to 6 stand on the stack, column 7 in l7, the columns 8 to 15 in h0
-@ to h6 and lr. Stores the result and returns, with its address in r0. Clobbers all. 39 cycles.
-.macro	fold l7, h0, h1, h2, h3, h4, h5, h6, factor, c, t0, t1, t2
-	mov.w	\factor, #38
-	mov.w	\c, #0
-	umaal	\l7, \c, lr, \factor
-	split	\c, \l7, lr
-	ldr.w	\t0, [sp, #LOW]
-	ldr.w	\t1, [sp, #LOW + 4]
-	ldr.w	\t2, [sp, #LOW + 8]
-	ldr.w	lr, [sp, #LOW + 12]
-	umaal	\t0, \c, \h0, \factor
-	umaal	\t1, \c, \h1, \factor
-	umaal	\t2, \c, \h2, \factor
-	umaal	lr, \c, \h3, \factor
-	ldr.w	\h3, [sp, #RESULT]
-	ldr.w	\h0, [sp, #LOW + 16]
-	ldr.w	\h1, [sp, #LOW + 20]
-	ldr.w	\h2, [sp, #LOW + 24]
-	str.w	lr, [\h3, #12]
-	umaal	\h0, \c, \h4, \factor
-	umaal	\h1, \c, \h5, \factor
-	umaal	\h2, \c, \h6, \factor
-	add.w	\l7, \l7, \c
-	ldr.w	lr, [sp, #RETURN]
-	str.w	\t0, [\h3]
-	str.w	\t1, [\h3, #4]
-	str.w	\t2, [\h3, #8]
-	str.w	\h0, [\h3, #16]
-	str.w	\h1, [\h3, #20]
-	str.w	\h2, [\h3, #24]
-	str.w	\l7, [\h3, #28]
-	.ifnc	\h3, r0
-	mov.w	r0, \h3
-	.endif
-	add.w	sp, sp, #FRAME + 8
-	bx	lr
-.endm
-
-@ The product: r0 r, r1 a, r2 b as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 170 cycles.
-@ Rows of four words of a by one word of b, first the low half of a, then the high one. A row's
-@ chain of carries starts with room for one word more: that takes what the first half left in
-@ columns 8 to 11.
+@ The product: r0 r, r1 a, r2 b as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 169 cycles.
 	begin_inner	ws_x25519_multiply_inner
+	ldr.w	r7, [r2, #4]
+	ldr.w	r8, [r2]
+	ldmia.w	r1!, {r3, r4, r5, r6}
 	push.w	{r0, lr}
-	sub.w	sp, sp, #FRAME
-	ldmia.w	r1!, {r3-r6}
-	ldr.w	lr, [r2]
-	ldr.w	r0, [r2, #4]
-	mov.w	r8, #0
-	mov.w	r9, #0
+	mov.w	r0, #0
+	umull	r9, r11, r3, r8
+	umaal	r0, r11, r4, r8
 	mov.w	r10, #0
-	umull	r7, r11, r3, lr
-	umaal	r8, r11, r4, lr
-	umaal	r9, r11, r5, lr
-	umaal	r10, r11, r6, lr
+	umaal	r10, r11, r5, r8
 	mov.w	r12, #0
-	row	r8, r9, r10, r11, r12, r0
-	ldr.w	lr, [r2, #8]
-	ldr.w	r0, [r2, #12]
-	str.w	r7, [sp, #LOW]
-	str.w	r8, [sp, #LOW + 4]
+	umaal	r0, r12, r3, r7
+	mov.w	lr, #0
+	sub.w	sp, sp, #40
+	umaal	lr, r11, r6, r8
+	umaal	r10, r12, r4, r7
+	umaal	lr, r12, r5, r7
+	umaal	r11, r12, r6, r7
+	ldr.w	r7, [r2, #12]
+	ldr.w	r8, [r2, #8]
+	str.w	r9, [sp]
+	str.w	r0, [sp, #4]
+	mov.w	r0, #0
+	umaal	r10, r0, r3, r8
+	umaal	lr, r0, r4, r8
+	mov.w	r9, #0
+	umaal	r11, r0, r5, r8
+	umaal	lr, r9, r3, r7
+	str.w	lr, [sp, #12]
+	umaal	r12, r0, r6, r8
+	umaal	r11, r9, r4, r7
+	ldr.w	lr, [r2, #16]
+	ldr.w	r8, [r2, #20]
+	str.w	r10, [sp, #8]
+	mov.w	r10, #0
+	umaal	r11, r10, r3, lr
+	umaal	r12, r9, r5, r7
+	umaal	r0, r9, r6, r7
 	mov.w	r7, #0
-	mov.w	r8, #0
-	row	r9, r10, r11, r12, r7, lr
-	row	r10, r11, r12, r7, r8, r0
-	ldr.w	lr, [r2, #16]
-	ldr.w	r0, [r2, #20]
-	str.w	r9, [sp, #LOW + 8]
-	str.w	r10, [sp, #LOW + 12]
-	mov.w	r9, #0
-	mov.w	r10, #0
-	row	r11, r12, r7, r8, r9, lr
-	row	r12, r7, r8, r9, r10, r0
-	ldr.w	lr, [r2, #24]
-	ldr.w	r0, [r2, #28]
-	str.w	r11, [sp, #LOW + 16]
-	str.w	r12, [sp, #LOW + 20]
-	mov.w	r11, #0
+	umaal	r12, r10, r4, lr
+	umaal	r0, r10, r5, lr
+	umaal	r9, r10, r6, lr
+	umaal	r12, r7, r3, r8
+	umaal	r0, r7, r4, r8
+	mov.w	lr, #0
+	str.w	r11, [sp, #16]
+	umaal	r9, r7, r5, r8
+	umaal	r10, r7, r6, r8
+	ldr.w	r8, [r2, #24]
+	ldr.w	r11, [r2, #28]
+	str.w	r12, [sp, #20]
+	umaal	r0, lr, r3, r8
 	mov.w	r12, #0
-	row	r7, r8, r9, r10, r11, lr
-	row	r8, r9, r10, r11, r12, r0
-
-	@ Column 8 waits in r1, 9 to 11 on the stack; 6 and 7 stay in r7 and r8.
-	ldr.w	r3, [r1]
-	ldr.w	r4, [r1, #4]
+	umaal	r9, lr, r4, r8
+	umaal	r10, lr, r5, r8
+	umaal	r9, r12, r3, r11
+	umaal	r10, r12, r4, r11
+	umaal	r7, lr, r6, r8
+	umaal	r7, r12, r5, r11
+	umaal	lr, r12, r6, r11
 	ldr.w	r5, [r1, #8]
-	ldr.w	r6, [r1, #12]
-	ldr.w	lr, [r2]
-	ldr.w	r0, [r2, #4]
-	str.w	r10, [sp, #WAITING]
-	str.w	r11, [sp, #WAITING + 4]
-	str.w	r12, [sp, #WAITING + 8]
-	mov.w	r1, r9
-	ldr.w	r11, [sp, #LOW + 16]
-	ldr.w	r12, [sp, #LOW + 20]
-	mov.w	r9, #0
-	mov.w	r10, #0
-	row	r11, r12, r7, r8, r9, lr
-	row	r12, r7, r8, r9, r10, r0
+	ldr.w	r3, [r1]
+	str.w	r12, [sp, #36]
+	mov.w	r4, #0
+	ldr.w	r6, [r1, #4]
+	ldr.w	r1, [r1, #12]
+	ldr.w	r11, [sp, #16]
+	ldr.w	r8, [r2, #4]
+	ldr.w	r12, [r2]
+	str.w	lr, [sp, #32]
+	mov.w	r10, r10
+	ldr.w	lr, [sp, #20]
+	str.w	r7, [sp, #28]
+	umaal	r11, r4, r3, r12
+	mov.w	r7, #0
+	umaal	lr, r4, r6, r12
+	umaal	r0, r4, r5, r12
+	umaal	lr, r7, r3, r8
+	str.w	lr, [sp, #20]
+	umaal	r0, r7, r6, r8
+	umaal	r9, r4, r1, r12
+	umaal	r9, r7, r5, r8
 	ldr.w	lr, [r2, #8]
-	ldr.w	r0, [r2, #12]
-	str.w	r11, [sp, #LOW + 16]
-	str.w	r12, [sp, #LOW + 20]
+	ldr.w	r12, [r2, #12]
+	str.w	r11, [sp, #16]
 	mov.w	r11, #0
-	mov.w	r12, #0
-	row	r7, r8, r9, r10, r11, lr
-	row	r8, r9, r10, r11, r12, r0
+	umaal	r4, r7, r1, r8
+	umaal	r0, r11, r3, lr
+	umaal	r9, r11, r6, lr
+	umaal	r4, r11, r5, lr
+	mov.w	r8, #0
+	umaal	r7, r11, r1, lr
+	umaal	r9, r8, r3, r12
+	umaal	r4, r8, r6, r12
+	umaal	r7, r8, r5, r12
+	umaal	r11, r8, r1, r12
 	ldr.w	lr, [r2, #16]
-	ldr.w	r0, [r2, #20]
-	str.w	r7, [sp, #LOW + 24]
-	row	r9, r10, r11, r12, r1, lr
-	ldr.w	r7, [sp, #WAITING]
+	ldr.w	r12, [r2, #20]
+	str.w	r0, [sp, #24]
+	umaal	r4, r10, r3, lr
+	umaal	r7, r10, r6, lr
+	umaal	r11, r10, r5, lr
+	umaal	r8, r10, r1, lr
+	ldr.w	r0, [sp, #28]
 	ldr.w	lr, [r2, #24]
-	row	r10, r11, r12, r1, r7, r0
-	ldr.w	r0, [r2, #28]
-	ldr.w	r2, [sp, #WAITING + 4]
-	row	r11, r12, r1, r7, r2, lr
-	ldr.w	lr, [sp, #WAITING + 8]
-	row	r12, r1, r7, r2, lr, r0
-
-	fold	r8, r9, r10, r11, r12, r1, r7, r2, r3, r0, r4, r5, r6
+	umaal	r7, r0, r3, r12
+	umaal	r11, r0, r6, r12
+	umaal	r8, r0, r5, r12
+	umaal	r10, r0, r1, r12
+	ldr.w	r2, [r2, #28]
+	ldr.w	r12, [sp, #32]
+	umaal	r11, r12, r3, lr
+	umaal	r8, r12, r6, lr
+	umaal	r10, r12, r5, lr
+	umaal	r0, r12, r1, lr
+	ldr.w	lr, [sp, #36]
+	umaal	r8, lr, r3, r2
+	umaal	r10, lr, r6, r2
+	mov.w	r3, #0
+	umaal	r0, lr, r5, r2
+	mov.w	r5, #38
+	umaal	r12, lr, r1, r2
+	umaal	r9, r3, lr, r5
+	mov.w	r1, r3, lsl #1
+	orr.w	r1, r1, r9, lsr #31
+	add.w	lr, r1, r1, lsl #3
+	add.w	r1, r1, lr, lsl #1
+	ldr.w	r2, [sp]
+	ldr.w	lr, [sp, #12]
+	ldr.w	r6, [sp, #8]
+	ldr.w	r3, [sp, #4]
+	umaal	r2, r1, r4, r5
+	umaal	r3, r1, r7, r5
+	umaal	r6, r1, r11, r5
+	bic.w	r4, r9, #2147483648
+	umaal	lr, r1, r8, r5
+	ldr.w	r7, [sp, #40]
+	ldr.w	r8, [sp, #20]
+	ldr.w	r11, [sp, #24]
+	ldr.w	r9, [sp, #16]
+	str.w	lr, [r7, #12]
+	umaal	r9, r1, r10, r5
+	umaal	r8, r1, r0, r5
+	umaal	r11, r1, r12, r5
+	ldr.w	lr, [sp, #44]
+	str.w	r2, [r7]
+	str.w	r6, [r7, #8]
+	mov.w	r0, r7
+	str.w	r9, [r7, #16]
+	add.w	r1, r4, r1
+	str.w	r3, [r7, #4]
+	add.w	sp, sp, #48
+	str.w	r8, [r7, #20]
+	str.w	r1, [r7, #28]
+	str.w	r11, [r7, #24]
+	bx	lr
 	.size	ws_x25519_multiply_inner, . - ws_x25519_multiply_inner
 
-@ The square: r0 r, r1 a as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 129 cycles.
-@ The 28 products of two different words, once each, in rows as above. Their columns, doubled, come
-@ to the squares of the words by UMAAL with 2, which takes the carry along, in r0: one chain through
-@ all columns, as they are done.
+@ The square: r0 r, r1 a as above. Out: r0 r. Clobbers all. Stack: 48 bytes. 130 cycles.
 	begin_inner	ws_x25519_square_inner
+	ldmia.w	r1!, {r3, r4, r5, r6}
 	push.w	{r0, lr}
-	sub.w	sp, sp, #FRAME
-	ldmia.w	r1!, {r3-r6}
-	mov.w	r9, #0
-	mov.w	r10, #0
-	mov.w	r11, #0
-	mov.w	r12, #0
-	mov.w	lr, #2
 	umull	r7, r8, r3, r4
-	umaal	r8, r9, r3, r5
-	umaal	r9, r10, r3, r6
-	umaal	r9, r11, r4, r5
-	umaal	r10, r11, r4, r6
-	umaal	r11, r12, r5, r6
-	@ Columns 0 to 3; what is to be doubled in columns 4 to 6 is in r10 to r12.
-	umull	r0, r2, r3, r3
-	str.w	r0, [sp, #LOW]
-	mov.w	r0, #0
-	umaal	r2, r0, r7, lr
-	str.w	r2, [sp, #LOW + 4]
-	umull	r2, r7, r4, r4
-	umaal	r2, r0, r8, lr
-	umaal	r7, r0, r9, lr
-	@ a4; column 4.
-	ldr.w	r9, [r1]
-	str.w	r2, [sp, #LOW + 8]
-	str.w	r7, [sp, #LOW + 12]
-	mov.w	r7, #0
-	mov.w	r8, #0
-	umaal	r10, r7, r3, r9
-	umaal	r11, r7, r4, r9
-	umaal	r12, r7, r5, r9
-	umaal	r7, r8, r6, r9
-	umull	r2, r9, r5, r5
-	umaal	r2, r0, r10, lr
-	@ a5; column 5.
-	ldr.w	r10, [r1, #4]
-	str.w	r2, [sp, #LOW + 16]
-	mov.w	r2, #0
-	row	r11, r12, r7, r8, r2, r10
-	umaal	r9, r0, r11, lr
-	@ a6; column 6.
-	ldr.w	r10, [r1, #8]
-	str.w	r9, [sp, #LOW + 20]
-	mov.w	r9, #0
-	row	r12, r7, r8, r2, r9, r10
-	umull	r10, r11, r6, r6
-	umaal	r10, r0, r12, lr
-	@ a7; column 7.
-	ldr.w	r12, [r1, #12]
-	str.w	r10, [sp, #LOW + 24]
 	mov.w	r10, #0
-	row	r7, r8, r2, r9, r10, r12
-	umaal	r11, r0, r7, lr
-	@ a4 to a7 are in r3, r4, r5, r12, what is to be doubled in columns 8 to 11 in r8, r2, r9, r10.
-	ldmia.w	r1, {r3-r5}
-	mov.w	r7, #0
-	umaal	r2, r7, r3, r4
-	umaal	r9, r7, r3, r5
-	umaal	r10, r7, r3, r12
-	umull	r3, r6, r3, r3
-	umaal	r3, r0, r8, lr
-	umaal	r6, r0, r2, lr
+	umull	r0, r2, r3, r3
+	mov.w	r9, #0
+	mov.w	r11, #0
+	umaal	r8, r9, r3, r5
+	sub.w	sp, sp, #40
+	umaal	r9, r10, r3, r6
+	mov.w	r12, #0
+	umaal	r9, r12, r4, r5
+	mov.w	lr, #2
+	umaal	r2, r11, r7, lr
+	umaal	r10, r12, r4, r6
+	str.w	r2, [sp, #4]
+	umull	r2, r7, r4, r4
+	umaal	r2, r11, r8, lr
 	mov.w	r8, #0
-	umaal	r10, r8, r4, r5
-	umaal	r7, r8, r4, r12
+	str.w	r0, [sp]
+	umaal	r7, r11, r9, lr
+	ldr.w	r9, [r1]
+	str.w	r7, [sp, #12]
+	str.w	r2, [sp, #8]
+	mov.w	r7, #0
+	umaal	r10, r7, r3, r9
+	umaal	r12, r8, r5, r6
+	umaal	r12, r7, r4, r9
+	mov.w	r0, #0
+	umaal	r8, r7, r5, r9
+	umaal	r7, r0, r6, r9
+	umull	r2, r9, r5, r5
+	umaal	r2, r11, r10, lr
+	ldr.w	r10, [r1, #4]
+	str.w	r2, [sp, #16]
 	mov.w	r2, #0
-	umaal	r8, r2, r5, r12
-	umull	r4, r1, r4, r4
-	umaal	r4, r0, r9, lr
-	umaal	r1, r0, r10, lr
+	umaal	r12, r2, r3, r10
+	umaal	r8, r2, r4, r10
+	umaal	r7, r2, r5, r10
+	umaal	r9, r11, r12, lr
+	ldr.w	r12, [r1, #8]
+	str.w	r9, [sp, #20]
+	mov.w	r9, #0
+	umaal	r8, r9, r3, r12
+	umaal	r0, r2, r6, r10
+	umaal	r7, r9, r4, r12
+	umaal	r0, r9, r5, r12
+	umaal	r2, r9, r6, r12
+	umull	r10, r12, r6, r6
+	umaal	r10, r11, r8, lr
+	ldr.w	r8, [r1, #12]
+	str.w	r10, [sp, #24]
+	mov.w	r10, #0
+	umaal	r7, r10, r3, r8
+	umaal	r0, r10, r4, r8
+	umaal	r2, r10, r5, r8
+	umaal	r12, r11, r7, lr
+	ldmia.w	r1, {r3, r4, r5}
+	mov.w	r7, #0
+	umaal	r9, r10, r6, r8
+	umaal	r2, r7, r3, r4
+	umull	r1, r6, r3, r3
+	umaal	r9, r7, r3, r5
+	umaal	r10, r7, r3, r8
+	umaal	r1, r11, r0, lr
+	mov.w	r0, #0
+	umaal	r10, r0, r4, r5
+	umaal	r7, r0, r4, r8
+	umaal	r6, r11, r2, lr
+	mov.w	r2, #0
+	umull	r4, r3, r4, r4
+	umaal	r0, r2, r5, r8
+	umaal	r4, r11, r9, lr
 	umull	r5, r9, r5, r5
-	umaal	r5, r0, r7, lr
-	umaal	r9, r0, r8, lr
-	umull	r12, r7, r12, r12
-	umaal	r12, r0, r2, lr
-	add.w	lr, r7, r0
-	fold	r11, r3, r6, r4, r1, r5, r9, r12, r7, r0, r2, r8, r10
+	umaal	r3, r11, r10, lr
+	umaal	r5, r11, r7, lr
+	umaal	r9, r11, r0, lr
+	umull	r0, r7, r8, r8
+	umaal	r0, r11, r2, lr
+	add.w	lr, r7, r11
+	mov.w	r2, #0
+	mov.w	r7, #38
+	umaal	r12, r2, lr, r7
+	mov.w	r2, r2, lsl #1
+	orr.w	r2, r2, r12, lsr #31
+	ldr.w	r8, [sp]
+	ldr.w	r10, [sp, #8]
+	ldr.w	r11, [sp, #4]
+	add.w	lr, r2, r2, lsl #3
+	add.w	r2, r2, lr, lsl #1
+	umaal	r8, r2, r1, r7
+	bic.w	r1, r12, #2147483648
+	umaal	r11, r2, r6, r7
+	ldr.w	lr, [sp, #12]
+	umaal	r10, r2, r4, r7
+	umaal	lr, r2, r3, r7
+	ldr.w	r3, [sp, #40]
+	ldr.w	r4, [sp, #16]
+	ldr.w	r6, [sp, #20]
+	ldr.w	r12, [sp, #24]
+	str.w	r11, [r3, #4]
+	umaal	r4, r2, r5, r7
+	umaal	r6, r2, r9, r7
+	str.w	lr, [r3, #12]
+	umaal	r12, r2, r0, r7
+	ldr.w	lr, [sp, #44]
+	str.w	r10, [r3, #8]
+	str.w	r12, [r3, #24]
+	add.w	r11, r1, r2
+	str.w	r6, [r3, #20]
+	add.w	sp, sp, #48
+	mov.w	r0, r3
+	str.w	r4, [r3, #16]
+	str.w	r11, [r3, #28]
+	str.w	r8, [r3]
+	bx	lr
 	.size	ws_x25519_square_inner, . - ws_x25519_square_inner
 
 @ void ws_x25519_multiply_121665(ws_x25519_element *r, const ws_x25519_element *a)

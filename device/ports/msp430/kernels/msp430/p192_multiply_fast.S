@@ -32,6 +32,6 @@ product_64:
     .endr
     clr r14
     clr r15
-    product_columns 0, 4, r14, r15, r11, r7, r6, r5, r4
+    product_columns 0, 4, 0, r12, r14, r15, r11, r7, r6, r5, r4
     ret
     .size product_64, . - product_64

@@ -31,6 +31,6 @@ product_80:
     .endr
     clr r14
     clr r15
-    product_columns 0, 5, r14, r15, r11, r8, r7, r6, r5, r4
+    product_columns 0, 5, 0, r12, r14, r15, r11, r8, r7, r6, r5, r4
     ret
     .size product_80, . - product_80
