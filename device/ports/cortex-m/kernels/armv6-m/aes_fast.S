@@ -544,7 +544,8 @@ ws_aes_decrypt:
 	mov	r11, r4
 .endm
 
-@ w ^= the byte of r7 that `shift` by `by` moves up to 0x3fc, through the S-box, `to` bits up. r1: scratch.
+@ w ^= the byte of r7 that `shift` by `by` moves to 0x3fc, through the S-box, `to` bits up. r1:
+@ scratch.
 .macro	add_substituted w, shift, by, to
 	substitute r1, r7, \shift, \by
 	.if	\to

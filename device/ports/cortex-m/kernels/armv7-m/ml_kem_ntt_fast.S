@@ -1,25 +1,31 @@
 /*
- * The number-theoretic transform of ML-KEM for ARMv7E-M (FIPS 203 section 4.3; contracts: ml_kem_polynomial.h), the fast
- * variant, with the DSP instructions. Cortex-M3 has none and takes the C file.
+ * The number-theoretic transform of ML-KEM for ARMv7E-M (FIPS 203 section 4.3; contracts:
+ * ml_kem_polynomial.h), the fast variant, with the DSP instructions. Cortex-M3 has none and takes
+ * the C file.
  *
- * Cycles on Cortex-M4 without wait states, from the call instruction to the return inclusive: ws_ml_kem_ntt 4410, ws_ml_kem_inverse_ntt
- * 4912, ws_ml_kem_accumulate 36 and 42 for each four coefficients.
- * Stack: 48 bytes at most. Flash: 4872 bytes and 1080 of constants. Clobbers: r0 to r3, r12. Polynomials are 4-byte aligned.
+ * Cycles on Cortex-M4 without wait states, from the call instruction to the return inclusive:
+ * ws_ml_kem_ntt 4410, ws_ml_kem_inverse_ntt 4912, ws_ml_kem_accumulate 36 and 42 for each four
+ * coefficients. Stack: 48 bytes at most. Flash: 4872 bytes and 1080 of constants. Clobbers: r0 to
+ * r3, r12. Polynomials are 4-byte aligned.
  *
- * Constant flow: no branch and no address depends on a coefficient. Registers are the caller's to clear.
+ * Constant flow: no branch and no address depends on a coefficient. Registers are the caller's to
+ * clear.
  *
- * The idea. Two coefficients are a word. A factor z is multiplied as Plantard does (2021; with signed numbers: Huang et al., "Improved
- * Plantard arithmetic for lattice-based cryptography", TCHES 2022): with z' = -2^32 z modulo q times 1/q modulo 2^32, the product
- * is (8 + the upper half of z' a modulo 2^32) q / 2^16, between -q/2 and q/2, two instructions.
+ * The idea. Two coefficients are a word. A factor z is multiplied as Plantard does (2021; with
+ * signed numbers: Huang et al., "Improved Plantard arithmetic for lattice-based cryptography",
+ * TCHES 2022): with z' = -2^32 z modulo q times 1/q modulo 2^32, the product is (8 + the upper
+ * half of z' a modulo 2^32) q / 2^16, between -q/2 and q/2, two instructions.
  *
- * Four layers are done two at a time on four words, whose factors stay in registers; the three with the shortest distances on eight
- * words that lie beside each other. Those and what is there anyway take all registers: a factor is loaded where a word comes or has
- * gone. A store right behind a load takes no cycle, and a load right behind a store one more.
+ * Four layers are done two at a time on four words, whose factors stay in registers; the three
+ * with the shortest distances on eight words that lie beside each other. Those and what is there
+ * anyway take all registers: a factor is loaded where a word comes or has gone. A store right
+ * behind a load takes no cycle, and a load right behind a store one more.
  *
- * How large coefficients get. Forward: q, and q/2 more in each of the seven layers. Backward sums double: 9/2 q once, to 9 q. Of these
- * sums and of the differences the products are scaled at once, which algorithm 10 does at its end. From q/2 on the sums of
- * sums reach 8 q in four layers, below 2^15: those that come to more than 2 q in the fourth are reduced before they do in the fifth, so
- * that none is above 8 q after the seventh.
+ * How large coefficients get. Forward: q, and q/2 more in each of the seven layers. Backward sums
+ * double: 9/2 q once, to 9 q. Of these sums and of the differences the products are scaled at
+ * once, which algorithm 10 does at its end. From q/2 on the sums of sums reach 8 q in four layers,
+ * below 2^15. Of each eight words the first four, whose sums grow fastest, are reduced in the fifth
+ * layer, so that none is above 8 q after the seventh.
  */
 	.syntax unified
 	.thumb
@@ -75,8 +81,9 @@
 	mov.w q8, #(8 * Q)
 	.endm
 
-/* Two layers on the words `at` and the next three `distance` bytes apart from r0 on. The last word, in r6, is left to the
- * next four, behind whose loads it takes no cycle: where `before` is given, one is left from there. */
+/* Two layers on the words `at` and the next three `distance` bytes apart from r0 on. The last
+ * word, in r6, is left to the next four, behind whose loads it takes no cycle: where `before` is
+ * given, one is left from there. */
 	.macro down distance, at, before
 	ldr.w r5, [r0, #(\distance + \at)]
 	ldr.w r7, [r0, #(3 * \distance + \at)]
@@ -122,7 +129,8 @@
 	.endif
 	.endm
 
-/* Two layers of a whole polynomial with the longest distances, four turns at a time. Clobbers r3. */
+/* Two layers of a whole polynomial with the longest distances, four turns at a time. Clobbers
+ * r3. */
 	.macro outer_layers layers
 	ldm r1!, {r8-r10}
 	add.w r3, r0, #128
@@ -138,8 +146,8 @@
 	sub.w r0, r0, #128
 	.endm
 
-/* Two layers of four blocks of 128 bytes. `reduced`: whether first sums are, the first four of each block, with r3. The
- * end's address is at [sp, #4]. */
+/* Two layers of four blocks of 128 bytes. `reduced`: whether first sums are, the first four of
+ * each block, with r3. The end's address is at [sp, #4]. */
 	.macro inner_layers layers, reduced
 	.balign 4
 1:	ldm.w r1!, {r8-r10}
@@ -163,8 +171,9 @@
 
 #include "../ml_kem_factors.inc"
 
-/* The zetas of appendix A. Each of the 16 blocks of the last three layers has four words in both of two parts of 256
- * bytes, of which the second has the last layer's in order; then come those of the layers before. */
+/* The zetas of appendix A. Each of the 16 blocks of the last three layers has four words in both
+ * of two parts of 256 bytes, of which the second has the last layer's in order; then come those
+ * of the layers before. */
 	.section .rodata.ws_ml_kem_ntt, "a", %progbits
 	.balign 256
 	.type ws_ml_kem_forward, %object
@@ -186,7 +195,8 @@ ws_ml_kem_forward:
 	.set ALL_LAYERS, . - ws_ml_kem_forward
 	.size ws_ml_kem_forward, . - ws_ml_kem_forward
 
-/* And algorithm 10: a block's first three layers one after the other, of which the first is scaled. */
+/* And algorithm 10: a block's first three layers one after the other, of which the first is
+ * scaled. */
 	.section .rodata.ws_ml_kem_inverse_ntt, "a", %progbits
 	.balign 4
 	.type ws_ml_kem_backward, %object
@@ -216,8 +226,8 @@ ws_ml_kem_ntt:
 	inner_layers down, 0
 	sub.w r1, r1, #ALL_LAYERS
 	.balign 4
-/* Three layers on r3 to r10. Where r10 comes last its factor is in its place. The first part of the table ends at a multiple of
- * 256. */
+/* Three layers on r3 to r10. Where r10 comes last its factor is in its place. The first part of
+ * the table ends at a multiple of 256. */
 1:	ldr.w r10, [r1], #16
 	ldr.w r3, [r0]
 	ldr.w r4, [r0, #4]
@@ -278,7 +288,8 @@ ws_ml_kem_inverse_ntt:
 	add.w r4, r0, #512
 	push {r3, r4}
 	.balign 4
-/* Three layers on r3 to r10: the first half of them through two, with factors in the place of the second. */
+/* Three layers on r3 to r10: the first half of them through two, with factors in the place of
+ * the second. */
 1:	ldr.w r7, [r1]
 	ldr.w r8, [r1, #4]
 	ldr.w r10, [r1, #16]
