@@ -254,7 +254,7 @@ targets! {
         small "{aes128-*,hkdf-*,ecies-open-compressed}",
         mpy16 "{x25519-ecdh,p192-ecdh}",
         fast "{p192-ecdh,p224-ecdh,p256-ecdh,x25519-ml-kem-768-respond,lamport-sign}";
-    stm32f051: small "aes128-gcm-*", fast "{ecdsa-*-sign,x25519-ecdh,ml-kem-512-*,chacha20-*}";
+    stm32f051: small "aes128-gcm-*", fast "{ecdsa-*-sign,x25519-ecdh,ml-kem-512-*}";
     stm32f103: portable "{hkdf-*,x963-kdf,chacha20-*,ecdsa-secp160r1-sign}", fast "{aes128-gcm-*,x25519-ecdh,ml-kem-768-*}";
     stm32f407: fast "{aes128-gcm-*,ascon-*,ed25519-*,ecies-ecdsa-*,ml-kem-768-*,ml-dsa-44-*}";
     stm32f767: fast "{aes128-gcm-*,p256-keygen,p256-ml-kem-512-*}";
