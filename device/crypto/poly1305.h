@@ -4,6 +4,7 @@
 #ifndef WS_POLY1305_H
 #define WS_POLY1305_H
 
+#include "compiler.h"
 #include "limb.h"
 
 #include <stddef.h>
@@ -13,7 +14,7 @@
  * ws_poly1305_finish does. */
 typedef struct {
     /* r and s of the key. */
-    ws_limb factor[WS_LIMBS(16)];
+    WS_ALIGNED ws_limb factor[WS_LIMBS(16)];
     ws_limb added[WS_LIMBS(16)];
     /* Of the blocks so far, below 2^131. */
     ws_limb sum[WS_LIMBS(16) + 1];

@@ -230,6 +230,39 @@
 
 #include "../ml_kem_factors.inc"
 
+@ The zetas of appendix A in the order of their use, algorithm 9; the last layer's are in order.
+	.section .rodata.ws_ml_kem_ntt, "a", %progbits
+	.balign	4
+	.type	ws_ml_kem_forward, %object
+ws_ml_kem_forward:
+	factors_down 1
+	.irp	k, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	factors_down \k
+	.endr
+	.set	k, 64
+	.rept	64
+	factor	k
+	.set	k, k + 1
+	.endr
+	.size	ws_ml_kem_forward, . - ws_ml_kem_forward
+
+@ And algorithm 10; the last one scaled.
+	.section .rodata.ws_ml_kem_inverse_ntt, "a", %progbits
+	.balign	4
+	.type	ws_ml_kem_backward, %object
+ws_ml_kem_backward:
+	.rept	64
+	.set	k, k - 1
+	factor	k
+	.endr
+	.irp	k, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 7, 6, 5, 4
+	factors_up \k
+	.endr
+	factor	3
+	factor	2
+	factor	1, 512
+	.size	ws_ml_kem_backward, . - ws_ml_kem_backward
+
 	.section .text.ws_ml_kem_ntt, "ax", %progbits
 	.balign	4
 	.global	ws_ml_kem_ntt

@@ -89,6 +89,9 @@
 	turned_eor \w, \w, \c, \n
 	.endm
 
+#if WS_TABLE_STRIDE == 8
+#include "keccak_round_m7.inc"
+#else
 /* A round from memory at in + io to memory at out + oo. */
 	.macro round in, io, out, oo
 	/* Theta, equations 1 and 2: the parities of the columns. The lanes of the last row are in their registers, and go to memory on the way. */
@@ -489,6 +492,7 @@
 	put r10, \out, \oo+196, 20
 	.endif
 	.endm
+#endif
 
 	.section .rodata.ws_keccak_round_constants, "a", %progbits
 	.balign 4
