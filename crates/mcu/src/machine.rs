@@ -354,6 +354,9 @@ impl<C: Core> Machine<C> {
             if self.bus.due <= self.cycles {
                 self.bus.tick(self.cycles, self.pc(), dynamic(observer));
             }
+            if let Some(what) = self.bus.board.failure.take() {
+                return Err(Fault::Architecture { pc: self.pc(), address: self.pc(), what });
+            }
             if let Some(change) = self.bus.events.take_flash_change() {
                 self.change_flash(change);
                 continue;

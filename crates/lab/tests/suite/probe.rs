@@ -246,6 +246,34 @@ fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
 }
 
 #[test]
+fn call_of_the_function_at_which_the_program_stands_returns_once() {
+    for target in TARGETS {
+        let elf = program(target, "", &["-gdwarf-4"]);
+        let mut probe = begun(target, &elf);
+        let far = call(&mut probe, "count_down", &[number(100)]).expect("it returns");
+        let mut stand_at = |place: &str, probe: &mut Probe| {
+            let end = probe.run(&[place.into()], 100_000, &mut || false).expect("the program comes by");
+            assert_eq!(end.reason, Reason::Reached, "{target}");
+            probe.machine().registers()
+        };
+        let before = stand_at("add", &mut probe);
+        // Itself, and by a jump of another function.
+        assert_eq!(call(&mut probe, "add", &[number(40)]).expect("it returns").result, Some(40), "{target}");
+        let add = Argument::Address("add".into());
+        let through = call(&mut probe, "apply", &[add, number(2)]).expect("it returns");
+        assert_eq!(through.result, Some(42), "{target}");
+        assert_eq!(probe.machine().registers(), before, "{target}");
+        let before = stand_at("count_down", &mut probe);
+        let near = call(&mut probe, "count_down", &[number(100)]).expect("it returns");
+        assert_eq!((near.result, near.instructions), (Some(0), far.instructions), "{target}");
+        assert_eq!(probe.machine().registers(), before, "{target}");
+        let end = probe.run(&[], 100_000, &mut || false).expect("it ends");
+        assert_eq!(end.reason, Reason::Halted, "{target}");
+        assert_eq!(probe.read("sum", None).expect("memory"), [45, 0], "{target}");
+    }
+}
+
+#[test]
 fn call_takes_all_kinds_of_arguments_and_returns_numbers() {
     for target in TARGETS {
         let elf = program(target, "", &["-gdwarf-4"]);
