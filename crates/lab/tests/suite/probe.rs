@@ -251,7 +251,7 @@ fn call_of_the_function_at_which_the_program_stands_returns_once() {
         let elf = program(target, "", &["-gdwarf-4"]);
         let mut probe = begun(target, &elf);
         let far = call(&mut probe, "count_down", &[number(100)]).expect("it returns");
-        let mut stand_at = |place: &str, probe: &mut Probe| {
+        let stand_at = |place: &str, probe: &mut Probe| {
             let end = probe.run(&[place.into()], 100_000, &mut || false).expect("the program comes by");
             assert_eq!(end.reason, Reason::Reached, "{target}");
             probe.machine().registers()
