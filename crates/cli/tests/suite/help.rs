@@ -48,7 +48,7 @@ fn launcher_s_help_is_the_command_s() {
         })
         .collect();
     let helps = helps();
-    assert!(helps.len() > 20 && helps.contains_key("firmware-sign.txt"), "{:?}", helps.keys());
+    assert!(helps.len() >= 20 && helps.contains_key("firmware-sign.txt"), "{:?}", helps.keys());
     for (name, text) in &helps {
         assert!(kept.get(name) == Some(text), "{FOLDER}/{name} is not the command's; {RENEW}");
         let is_narrow = |line: &str| line.starts_with("Usage:") || line.chars().count() <= 80;
