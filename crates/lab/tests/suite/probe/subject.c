@@ -50,8 +50,8 @@ __attribute__((naked, used)) void bare(void)
     __asm__("nop\n" RETURN);
 }
 
-/* Its loop begins at its first instruction. */
-__attribute__((naked, used)) uint8_t count_down(uint8_t n __attribute__((unused)))
+/* Its loop begins at its first instruction. The count is in the register of a first argument. */
+__attribute__((naked, used)) void count_down(void)
 {
     __asm__(COUNT_DOWN RETURN);
 }
@@ -122,7 +122,7 @@ int main(void)
 {
     add(3);
     deep(2);
-    count_down(1);
+    count_down();
     for (;;)
         ;
 }
