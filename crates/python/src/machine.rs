@@ -374,8 +374,8 @@ impl Machine {
     /// Puts a device onto an I2C bus, such as ``TWI`` or ``I2C1``, at an address of seven bits. Its
     /// functions are called while the program runs: ``write(byte)`` with each byte from the master,
     /// ``read()`` for each byte to it, ``start(reads, time_s)`` when it is addressed, ``stop()`` at
-    /// the end. ``write`` and ``start`` may return ``False`` for no acknowledgement. A device without
-    /// ``write`` or without ``read`` does not acknowledge its address for it. An exception ends the
+    /// the end. ``write`` and ``start`` may return ``False`` for no acknowledgement. A device
+    /// without ``write`` or ``read`` does not acknowledge its address for it. An exception ends the
     /// run. ``load`` takes the device off; ``restore`` leaves its own state as it is.
     #[pyo3(signature = (bus, address, *, write=None, read=None, start=None, stop=None))]
     #[expect(clippy::too_many_arguments, reason = "a function for each event of the bus")]
@@ -396,8 +396,8 @@ impl Machine {
 
     /// Wires a device to an SPI master, such as ``SPI`` or ``SPI1``; the pin ``select`` selects it
     /// while low. ``transfer(byte)`` is called with each byte from the master, and returns the byte
-    /// that goes to it meanwhile. ``on_select(selected, time_s)`` is called when the pin goes low or
-    /// back. ``mode`` is the SPI mode that the device understands. An exception ends the run.
+    /// that goes to it meanwhile. ``on_select(selected, time_s)`` is called when the pin goes low
+    /// or back. ``mode`` is the SPI mode that the device understands. An exception ends the run.
     /// ``load`` takes the device off; ``restore`` leaves its own state as it is.
     #[pyo3(signature = (bus, select, transfer, *, on_select=None, mode=0))]
     fn attach_spi(

@@ -189,7 +189,7 @@ fn fresh_binary_is_run_without_cargo_or_compilers() {
 
 /// A newcomer's first lines, and a slip of the fingers, wait for no build.
 #[test]
-fn launcher_tells_help_and_refuses_unknown_commands_without_a_build() {
+fn launcher_tells_help_without_a_build() {
     let launcher = with_sources();
     fs::create_dir_all(launcher.at("crates/cli/help")).expect("made");
     for name in ["wattseal", "bench", "measure", "verify-board", "firmware", "firmware-sign"] {

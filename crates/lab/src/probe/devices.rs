@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Highest I2C address of seven bits.
 const I2C_ADDRESS_MAX: u8 = 0x7F;
 
-/// What an I2C device does. A text as error ends the run.
+/// Answers of an I2C device. A text as error ends the run.
 pub trait I2cScript: Send {
     /// Its address was sent: whether it acknowledges. Seconds count from reset.
     ///
@@ -36,7 +36,7 @@ pub trait I2cScript: Send {
     fn stop(&mut self) -> Result<(), String>;
 }
 
-/// What an SPI device does. A text as error ends the run.
+/// Answers of an SPI device. A text as error ends the run.
 pub trait SpiScript: Send {
     /// Its select line goes low or back. Seconds count from reset.
     ///

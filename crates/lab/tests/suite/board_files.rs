@@ -65,7 +65,7 @@ fn make(root: &Path, arguments: &[&str]) -> Output {
     output.expect("make")
 }
 
-/// What make says where it refuses something.
+/// Refusal of make.
 fn refused(root: &Path, arguments: &[&str]) -> String {
     let output = make(root, arguments);
     assert!(!output.status.success());

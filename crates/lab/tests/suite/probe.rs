@@ -246,7 +246,7 @@ fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
 }
 
 #[test]
-fn call_of_the_function_at_which_the_program_stands_returns_once() {
+fn call_where_the_program_stands_returns_once() {
     for target in TARGETS {
         let elf = program(target, "", &["-gdwarf-4"]);
         let mut probe = begun(target, &elf);

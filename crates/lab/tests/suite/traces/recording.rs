@@ -22,7 +22,7 @@ for current, inputs in frames:
 "#;
 
 #[test]
-fn recording_of_the_power_profiler_has_the_same_samples() {
+fn recording_has_the_samples_of_the_csv_file() {
     let subject = &SUBJECTS[0];
     let folder = folder();
     let mut request = request(subject, &folder);
