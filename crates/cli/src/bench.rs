@@ -36,7 +36,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
     /// Message length [default: the operation's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = units::whole::<u16>)]
     bytes: Option<u16>,
     /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100,
     /// until the 95 % confidence interval of the mean is within 2 % of it, or the runs have taken
@@ -49,7 +49,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", default_value = "4e9", value_parser = units::count)]
     max_cycles: u64,
     /// Seed of the random inputs
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = units::whole::<u64>)]
     seed: u64,
     /// Start each run right after start-up, with cold caches [default: after a run that does not
     /// count]

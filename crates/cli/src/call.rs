@@ -6,9 +6,10 @@ use crate::{Interruptible, interruption, lines};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use lab::call::{self, CallRow, Request};
-use lab::compare::CALL;
+use lab::compare::{CALL, SaveFile};
 use lab::rank::Rank;
 use lab::repetition::Repetition;
+use lab::units;
 use lab::workspace::Workspace;
 use lab::{LabError, report};
 use output::{Answer, Bar, ReportFormat};
@@ -49,7 +50,7 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "N", requires = "call", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the random arguments [default: 1]
-    #[arg(long, value_name = "N", requires = "call")]
+    #[arg(long, value_name = "N", requires = "call", value_parser = units::whole::<u64>)]
     seed: Option<u64>,
     /// Look for headers in this folder, too; may be repeated
     #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
@@ -63,6 +64,9 @@ pub(crate) struct CallArgs {
     /// Put the targets with the least of this first [default: in the order of their names]
     #[arg(long, value_name = "FIGURE", requires = "call", value_parser = PossibleValuesParser::new(Rank::ALL.map(|(name, _)| name)))]
     by: Option<String>,
+    /// Draw the targets as bars, by the figure of --by [default: energy]
+    #[arg(long, value_name = "OUT.svg", requires = "call")]
+    plot: Option<PathBuf>,
     /// Let floating-point outputs differ by this share, such as 1e-6 [default: by nothing]
     #[arg(long, value_name = "SHARE", requires = "call", value_parser = share)]
     tolerance: Option<f64>,
@@ -100,6 +104,7 @@ pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> 
         shared;
     let destination = compare.prepare(&CALL)?;
     let page = page.open()?;
+    let picture = args.plot.as_deref().map(SaveFile::open).transpose()?;
     let options = args.include.iter().map(|folder| format!("-I{folder}"));
     let options = options.chain(args.define.iter().map(|name| format!("-D{name}"))).collect();
     let flags = args.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
@@ -137,6 +142,12 @@ pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> 
         remark: lines(std::iter::once(calibrated).chain(remarks)),
         success: called.is_good(),
     };
+    let drawn = picture
+        .map(|file| file.write_text(&report::call_picture(&called.rows, rank.unwrap_or(Rank::Energy))?));
+    if let Some(Err(error)) = drawn {
+        answer.remark = lines([answer.remark, format!("wattseal: {error}")]);
+        answer.success = false;
+    }
     page.write(&mut answer, |line| report::call_page(&called.rows, rank, line));
     destination.finish(&called.rows, answer, format, wide)
 }

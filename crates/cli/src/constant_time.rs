@@ -43,7 +43,7 @@ pub(crate) struct CtArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Seed of the random secrets
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = units::whole::<u64>)]
     seed: u64,
     /// Check operations on public data, too, which may take their time from it; with FIRMWARE.elf:
     /// these bytes are public although they lie in a secret; may be repeated

@@ -29,7 +29,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "V", value_parser = units::volts, help_heading = "What to search")]
     supply: Vec<f64>,
     /// Bytes of message
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "What to search")]
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "What to search", value_parser = units::whole::<u16>)]
     bytes: u16,
     /// Assume this many cycles per message instead of measuring
     #[arg(long, value_name = "N", value_parser = units::count, help_heading = "What to search")]
@@ -50,7 +50,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME", value_parser = units::seconds, help_heading = "Requirements")]
     latency: Option<f64>,
     /// Least security level in bits, such as 128
-    #[arg(long, value_name = "BITS", help_heading = "Requirements")]
+    #[arg(long, value_name = "BITS", help_heading = "Requirements", value_parser = units::whole::<u32>)]
     security: Option<u32>,
     /// Rate of messages, such as 4/h or 1/15min
     #[arg(long, value_name = "RATE", value_parser = units::hertz, help_heading = "Requirements")]

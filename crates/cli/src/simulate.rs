@@ -3,6 +3,7 @@
 use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use lab::LabError;
+use lab::units;
 use lab::workspace::Workspace;
 use output::{Answer, Format};
 use sim::configured::scenario::ConfiguredScenario;
@@ -18,7 +19,7 @@ pub(crate) struct SimulateArgs {
     scenario: PathBuf,
     /// Seed of the random numbers: keys, challenges, loads, packets lost, attacks, losses of power
     /// [default: the scenario's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = units::whole::<u64>)]
     seed: Option<u64>,
     /// Duration of the simulation [default: the scenario's]
     #[arg(long, value_name = "N")]

@@ -19,9 +19,9 @@ pub(crate) struct TraceArgs {
     /// of lcov's
     #[arg(long, value_name = "OUT.info")]
     lcov: Option<PathBuf>,
-    /// Write the current as samples, in the format that Nordic's Power Profiler exports
-    /// (Timestamp(ms),Current(uA)); a sample is the mean of its interval
-    #[arg(long, value_name = "OUT.csv")]
+    /// Write the current as samples, each the mean of its interval, as Nordic's Power Profiler
+    /// exports them (OUT.csv: Timestamp(ms),Current(uA)) or saves them (OUT.ppk2)
+    #[arg(long, value_name = "OUT.csv|ppk2")]
     current: Option<PathBuf>,
     /// Rate of these samples
     #[arg(long, value_name = "HZ", value_parser = units::frequency, default_value = "100kHz", requires = "current")]

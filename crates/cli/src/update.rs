@@ -8,6 +8,7 @@ use ::update::loader::Status;
 use ::update::serial::Port;
 use clap::{Args, Subcommand, ValueEnum};
 use lab::LabError;
+use lab::units;
 use lab::workspace::Workspace;
 use output::{Answer, Bar, Failure};
 use std::fs;
@@ -78,7 +79,7 @@ pub(crate) struct SignArgs {
     #[arg(long, value_name = "TARGET")]
     target: String,
     /// A number that is higher than that of the image before it: no version goes back
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = units::whole::<u32>)]
     version: u32,
     /// The private key, of wattseal firmware keygen
     #[arg(long, value_name = "FILE")]

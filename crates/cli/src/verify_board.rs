@@ -4,7 +4,7 @@ use crate::firmware::FirmwareArgs;
 use crate::{interruption, lines};
 use ::update::serial;
 use clap::Args;
-use lab::verify_board::{self, Heard, Request};
+use lab::verify_board::{self, Received, Request};
 use lab::workspace::Workspace;
 use lab::{LabError, report, units};
 use output::{Answer, Format};
@@ -100,12 +100,12 @@ impl Board {
         Ok(Board { path: path.into(), file, is_port })
     }
 
-    fn hear(&mut self) -> Result<Heard, LabError> {
+    fn hear(&mut self) -> Result<Received, LabError> {
         let mut piece = [0; 4096];
         match self.file.read(&mut piece) {
-            Ok(0) if !self.is_port => Ok(Heard::End),
-            Ok(length) => Ok(Heard::Bytes(piece[..length].to_vec())),
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Heard::Bytes(Vec::new())),
+            Ok(0) if !self.is_port => Ok(Received::End),
+            Ok(length) => Ok(Received::Bytes(piece[..length].to_vec())),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Received::Bytes(Vec::new())),
             Err(error) => Err(LabError::File { path: self.path.clone(), error }),
         }
     }

@@ -82,9 +82,7 @@ impl Firmware {
             return Ok(Firmware::of_bare(path, core, bare));
         }
         if let Some(kind) = other_kind(&bytes) {
-            return Err(other(format!(
-                "{kind}, and neither an ELF file, Intel HEX, S-records nor UF2; of a raw binary say where it lies, with --base 0x8000000"
-            )));
+            return Err(other(kind.into()));
         }
         let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice())
             .map_err(|error| bad(format!("an ELF file that is damaged ({error}); link it again")))?;
@@ -459,13 +457,19 @@ fn name_start_up(symbols: &BTreeMap<String, Symbol>, functions: &mut [Function])
 fn other_kind(bytes: &[u8]) -> Option<&'static str> {
     const ELF32_LITTLE: [u8; 6] = [0x7f, b'E', b'L', b'F', 1, 1];
     match bytes {
-        [] => Some("an empty file"),
-        [b'!', b'<', b'a', b'r', ..] => Some("a library"),
-        [0x7f, b'E', b'L', b'F', 2, ..] => Some("a 64-bit ELF file"),
-        [0x7f, b'E', b'L', b'F', _, 2, ..] => Some("a big-endian ELF file"),
+        [] => Some("an empty file; link it again"),
+        [b'!', b'<', b'a', b'r', ..] => Some("a library; give the program that is linked with it"),
+        [0x7f, b'E', b'L', b'F', 2, ..] => {
+            Some("a 64-bit ELF file, such as this computer's; build it for the target")
+        }
+        [0x7f, b'E', b'L', b'F', _, 2, ..] => {
+            Some("a big-endian ELF file, which no target's processor runs; build it for the target")
+        }
         _ if bytes.starts_with(&ELF32_LITTLE) => None,
-        [0x7f, b'E', b'L', b'F', ..] => Some("the beginning of an ELF file"),
-        _ => Some("a file of another format"),
+        [0x7f, b'E', b'L', b'F', ..] => Some("the beginning of an ELF file; link it again"),
+        _ => Some(
+            "a file of another format, and neither an ELF file, Intel HEX, S-records nor UF2; of a raw binary say where it lies, with --base 0x8000000",
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 //! and supply, chips with their wiring, and sensors at the converter.
 
 use crate::pins::{analog_inputs, parse_pin, ports};
+use crate::serial_buses;
 use crate::target::Target;
 use crate::workspace::Workspace;
 use crate::{LabError, names};
@@ -379,16 +380,7 @@ impl BoardDescription {
             }
         }
         for bus in &self.buses {
-            let models = ["avr-spi", "msp430-usci-b", "msp430-eusci-b", "stm32-spi"];
-            let interfaces = part.peripherals.iter().filter(|spec| models.contains(&spec.model.as_str()));
-            let known: Vec<&str> = interfaces.map(|spec| spec.name.as_str()).collect();
-            if !known.contains(&bus.name.as_str()) {
-                let suggestion = names::suggestion(&bus.name, known);
-                return Err(format!(
-                    "{} has no serial interface '{}' with a model{suggestion}",
-                    part.name, bus.name
-                ));
-            }
+            serial_buses::check_spi(part, &bus.name)?;
         }
         unique("spi", self.buses.iter().map(|bus| bus.name.clone()))?;
         self.check_chips()?;

@@ -72,6 +72,7 @@ mod rtt;
 pub mod run;
 pub mod schemes;
 pub mod selection;
+mod serial_buses;
 pub mod sister;
 mod stimuli;
 pub mod target;

@@ -3,9 +3,11 @@
 
 mod call;
 mod convention;
+mod devices;
 mod snapshot;
 
 pub use call::{Argument, CallResult, CallUnderWay, Returns};
+pub use devices::{I2cScript, SpiScript};
 pub use snapshot::Snapshot;
 
 use crate::LabError;
@@ -18,6 +20,7 @@ use crate::target::Target;
 use crate::timeline::{Spent, Timeline};
 use crate::user_firmware::{ClockSource, Setup, UserFirmware, advice};
 use crate::workspace::Workspace;
+use devices::DeviceName;
 use firmware::Firmware;
 use firmware::symbols::Symbol;
 use mcu::{ControlTransfers, Fault, Mcu, Observer, Step, Stop, Until};
@@ -105,6 +108,9 @@ pub struct Probe {
     sent: BTreeMap<String, Vec<u8>>,
     /// Addresses at which a run or a call stops on its way.
     stops: Vec<u32>,
+    devices: Vec<DeviceName>,
+    /// Address of the first instruction after a reset.
+    first_pc: u32,
 }
 
 /// A profiler of a program whose first instruction comes next.
@@ -127,7 +133,17 @@ impl Probe {
         machine.board_mut().take_sent();
         let subject = Arc::new(Subject { target, firmware });
         let followed = Followed::try_new(subject, |subject| profiler_of(subject, &*machine, supply_v))?;
-        Ok(Probe { followed, machine, clock_source, supply_v, sent: BTreeMap::new(), stops: Vec::new() })
+        let first_pc = machine.pc();
+        Ok(Probe {
+            followed,
+            machine,
+            clock_source,
+            supply_v,
+            sent: BTreeMap::new(),
+            stops: Vec::new(),
+            devices: Vec::new(),
+            first_pc,
+        })
     }
 
     /// A power-on reset: the program begins anew, and so does what is counted.
@@ -283,15 +299,17 @@ impl Probe {
     }
 
     /// The cycle at which a core that sleeps executes its next instruction, or one up to which it
-    /// sleeps on.
+    /// sleeps on. Nobody looks further ahead than to what a device's script would answer.
     fn next_instruction(&self) -> u64 {
         let mut ahead = self.machine.snapshot();
+        devices::rehearse(&self.devices, ahead.board_mut());
         let mut first = FirstStep::default();
         let end = self.machine.cycles().saturating_add(LOOK_EVERY);
         let stop = ahead.run_observed(&Until { cycles: Some(end), addresses: Vec::new() }, &mut first);
         // However that ended, the machine itself comes to the same end.
         drop(stop);
-        first.0.unwrap_or(ahead.cycles())
+        let next = first.0.unwrap_or(ahead.cycles());
+        devices::asked(&self.devices, ahead.board_mut()).map_or(next, |asked| asked.min(next))
     }
 
     /// Runs to the end of a piece, at most: what was sent is taken.

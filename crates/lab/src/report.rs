@@ -30,7 +30,7 @@ pub use listing::listing;
 pub use measured::measure;
 pub use pages::{MeasuredRun, bench_page, call_page, measured_page};
 pub use pair::Pair;
-pub use picture::picture;
+pub use picture::{call_picture, picture};
 
 use crate::LabError;
 use output::ReportFormat;

@@ -6,6 +6,7 @@ mod coverage;
 mod current;
 mod events;
 mod listing;
+mod ppk2;
 mod waveform;
 
 pub use listing::{Listing, ListingRow};
@@ -31,7 +32,7 @@ pub struct TraceFiles {
     pub events: Option<PathBuf>,
     /// The coverage of source lines, as lcov's tracefile.
     pub lcov: Option<PathBuf>,
-    /// The current as samples, in the format of Nordic's Power Profiler, and their rate in Hz.
+    /// The current as samples, in a format of Nordic's Power Profiler, and their rate in Hz.
     pub current: Option<(PathBuf, u64)>,
 }
 
@@ -168,7 +169,10 @@ impl<'a> Recorder<'a> {
             recorder.waveform = Some(waveform.map_err(|error| unwritten(path, error))?);
         }
         let first_ua = recorder.current_ua;
-        recorder.samples = current.map(|(file, rate_hz)| CurrentSamples::new(file, rate_hz, first_ua));
+        if let (Some((file, rate_hz)), Some((path, _))) = (current, &files.current) {
+            let samples = CurrentSamples::new(path, file, rate_hz, first_ua);
+            recorder.samples = Some(samples.map_err(|error| unwritten(path, error))?);
+        }
         if let Some(events) = &mut recorder.events {
             events.counter(0, "clock", "MHz", clock_hz as f64 / 1e6);
             events.counter(0, "current", "uA", recorder.current_ua);

@@ -269,6 +269,16 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A whole number of a type, 0 or more, in digits: `16`.
+///
+/// # Errors
+/// A sentence with the largest number.
+pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().and_then(|number: u64| T::try_from(number).ok());
+    let largest = u64::MAX >> (u64::BITS - 8 * size_of::<T>() as u32);
+    number.ok_or_else(|| format!("'{text}' is no whole number from 0 to {largest}: write digits, such as 16"))
+}
+
 /// An address: `0x8000000`, `32768`.
 ///
 /// # Errors
@@ -454,6 +464,8 @@ mod tests {
             (frequency("-16MHz").unwrap_err(), "at least 1 Hz"),
             (count("0").unwrap_err(), "1000000"),
             (count("1.5").unwrap_err(), "1e6"),
+            (whole::<u16>("70000").unwrap_err(), "from 0 to 65535"),
+            (whole::<u64>("-1").unwrap_err(), "from 0 to 18446744073709551615"),
         ] {
             assert!(error.contains(hint), "{error}");
         }

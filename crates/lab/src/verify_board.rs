@@ -38,7 +38,7 @@ pub struct Request {
 }
 
 /// Bytes that a board has sent.
-pub enum Heard {
+pub enum Received {
     /// These; none yet where empty.
     Bytes(Vec<u8>),
     /// Nothing more will come.
@@ -109,7 +109,7 @@ impl Verified {
 pub fn run(
     workspace: &Workspace,
     request: &Request,
-    board: &mut dyn FnMut() -> Result<Heard, LabError>,
+    board: &mut dyn FnMut() -> Result<Received, LabError>,
     interrupted: &AtomicBool,
 ) -> Result<Verified, LabError> {
     let UserFirmware { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
@@ -168,7 +168,7 @@ fn on_model(
 
 /// The board's rounds.
 fn on_board(
-    board: &mut dyn FnMut() -> Result<Heard, LabError>,
+    board: &mut dyn FnMut() -> Result<Received, LabError>,
     request: &Request,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Counted>, LabError> {
@@ -176,8 +176,8 @@ fn on_board(
     let mut rounds = Rounds::default();
     let why = loop {
         match board()? {
-            Heard::Bytes(bytes) => rounds.take(&bytes),
-            Heard::End => break "and nothing more comes".to_owned(),
+            Received::Bytes(bytes) => rounds.take(&bytes),
+            Received::End => break "and nothing more comes".to_owned(),
         }
         if rounds.complete().len() >= request.rounds {
             return rounds.counted(request.rounds);

@@ -164,6 +164,8 @@ pub struct Board {
     pub(crate) due: u64,
     /// Levels at pins may have changed since the ports last looked.
     pub(crate) changed: bool,
+    /// Reason of a device on a two-wire bus why the machine has to stop.
+    pub(crate) failure: Option<String>,
 }
 
 impl Default for Board {
@@ -190,6 +192,7 @@ impl Default for Board {
             since: (0, 0),
             due: u64::MAX,
             changed: false,
+            failure: None,
         }
     }
 }
@@ -250,26 +253,34 @@ impl Board {
 
     /// A START and an address are complete on a two-wire bus: whether anything acknowledges.
     pub fn two_wire_address(&mut self, bus: &str, address: u8, read: bool, cycle: u64) -> bool {
-        let now_ns = self.time_ns(cycle);
-        self.i2c_buses.address(bus, address, read, now_ns)
+        self.on_two_wire(bus, cycle, |buses, now_ns| buses.address(bus, address, read, now_ns))
     }
 
     /// A byte from the master on a two-wire bus: whether it is acknowledged.
     pub fn two_wire_write(&mut self, bus: &str, byte: u8, cycle: u64) -> bool {
-        let now_ns = self.time_ns(cycle);
-        self.i2c_buses.write(bus, byte, now_ns)
+        self.on_two_wire(bus, cycle, |buses, now_ns| buses.write(bus, byte, now_ns))
     }
 
     /// A byte for the master on a two-wire bus; all ones where none is addressed.
     pub fn two_wire_read(&mut self, bus: &str, acknowledged: bool, cycle: u64) -> u8 {
-        let now_ns = self.time_ns(cycle);
-        self.i2c_buses.read(bus, acknowledged, now_ns)
+        self.on_two_wire(bus, cycle, |buses, now_ns| buses.read(bus, acknowledged, now_ns))
     }
 
     /// A STOP on a two-wire bus.
     pub fn two_wire_stop(&mut self, bus: &str, cycle: u64) {
+        self.on_two_wire(bus, cycle, |buses, now_ns| buses.stop(bus, now_ns));
+    }
+
+    /// Something comes about on a two-wire bus. A device's failure stops the machine at its next
+    /// event, which is due.
+    fn on_two_wire<T>(&mut self, bus: &str, cycle: u64, act: impl FnOnce(&mut I2cBuses, u64) -> T) -> T {
         let now_ns = self.time_ns(cycle);
-        self.i2c_buses.stop(bus, now_ns);
+        let answer = act(&mut self.i2c_buses, now_ns);
+        if let Some(what) = self.i2c_buses.take_failure(bus) {
+            self.failure = Some(what);
+            self.due = 0;
+        }
+        answer
     }
 
     /// Sets the voltage at an input of the converter.

@@ -24,6 +24,11 @@ pub trait TwoWireDevice: Any + Send {
     /// A STOP, of which every device on the bus is told.
     fn stop(&mut self, now_ns: u64);
 
+    /// Reason why the machine has to stop, which the bus takes after each of the above.
+    fn take_failure(&mut self) -> Option<String> {
+        None
+    }
+
     /// A copy of itself, for snapshots.
     fn boxed_clone(&self) -> Box<dyn TwoWireDevice>;
 }
@@ -87,6 +92,14 @@ impl I2cBuses {
             placed.addressed = false;
             placed.device.stop(now_ns);
         }
+    }
+
+    /// The first failure of a device on a bus.
+    pub fn take_failure(&mut self, bus: &str) -> Option<String> {
+        self.on(bus).find_map(|Placed { device, .. }| {
+            let what = device.take_failure()?;
+            Some(format!("{}: {what}", device.name()))
+        })
     }
 
     pub fn power_up(&mut self) {

@@ -463,8 +463,12 @@ impl<C: Core> Machine<C> {
         Ok(())
     }
 
-    /// Makes the memory accesses that peripherals have requested. They take the core no time.
+    /// Makes the memory accesses that peripherals have requested. They take the core no time. A
+    /// device on the board may have failed.
     fn transfer<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
+        if let Some(what) = self.bus.board.failure.take() {
+            return Err(Fault::Architecture { pc: self.pc(), address: self.pc(), what });
+        }
         for dma in self.bus.events.take_dma() {
             let (address, done) = match dma {
                 Dma::Fetch { device, address, size } => {

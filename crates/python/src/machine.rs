@@ -1,6 +1,7 @@
 //! A machine that Python drives: [`lab::probe`].
 
 mod actions;
+mod devices;
 mod snapshot;
 mod uart;
 
@@ -11,6 +12,7 @@ use crate::convert::{names, optional, place, places, quantity, records, workspac
 use crate::errors::{UsageError, exception};
 use crate::number::{Number, c_type};
 use actions::Actions;
+use devices::Devices;
 use lab::probe::{self, Argument, Probe, Reason, Returns};
 use lab::timeline::Spent;
 use lab::user_firmware::Setup;
@@ -20,7 +22,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Default of `returns`.
 const AS_BUILT: &str = "as built";
@@ -38,6 +40,7 @@ pub struct Machine {
     /// One thread at a time; none before firmware is loaded.
     probe: Mutex<Option<Probe>>,
     actions: Actions,
+    devices: Devices,
 }
 
 /// End of a run.
@@ -116,6 +119,9 @@ impl Machine {
         py: Python<'_>,
         act: impl FnOnce(&mut Probe) -> Result<T, LabError> + Send,
     ) -> PyResult<T> {
+        if devices::is_within() && matches!(self.probe.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(devices::refused());
+        }
         let done = py.detach(|| self.lock().as_mut().map(act));
         let done =
             done.ok_or_else(|| UsageError::new_err("nothing is loaded: load(\"firmware.elf\") first"))?;
@@ -134,7 +140,7 @@ impl Machine {
             signal.is_some()
         };
         let done = self.with(py, |probe| act(probe, &mut look));
-        signal.map_or(done, Err)
+        signal.or_else(|| self.devices.take_raised()).map_or(done, Err)
     }
 
     /// Calls what is to be called where the program stands.
@@ -173,7 +179,12 @@ impl Machine {
             stubs: names(stubs)?,
             ..Setup::new(PathBuf::new(), &target)
         };
-        Ok(Machine { setup, probe: Mutex::new(None), actions: Actions::default() })
+        Ok(Machine {
+            setup,
+            probe: Mutex::new(None),
+            actions: Actions::default(),
+            devices: Devices::default(),
+        })
     }
 
     /// Loads an ELF file, and resets the machine: its first instruction comes next.
@@ -182,8 +193,11 @@ impl Machine {
         let workspace = workspace()?;
         let setup = Setup { elf, ..self.setup.clone() };
         let probe = py.detach(|| Probe::attach(&workspace, &setup)).map_err(|error| exception(&error))?;
-        *self.lock() = Some(probe);
+        let before = self.lock().replace(probe);
+        // The end of a device's functions may run Python code, which may come here.
+        drop(before);
         self.actions.clear();
+        self.devices.clear();
         Ok(())
     }
 
@@ -357,6 +371,49 @@ impl Machine {
         self.with(py, |probe| probe.set_pin(name, level))
     }
 
+    /// Puts a device onto an I2C bus, such as ``TWI`` or ``I2C1``, at an address of seven bits. Its
+    /// functions are called while the program runs: ``write(byte)`` with each byte from the master,
+    /// ``read()`` for each byte to it, ``start(reads, time_s)`` when it is addressed, ``stop()`` at
+    /// the end. ``write`` and ``start`` may return ``False`` for no acknowledgement. A device
+    /// without ``write`` or ``read`` does not acknowledge its address for it. An exception ends the
+    /// run. ``load`` takes the device off; ``restore`` leaves its own state as it is.
+    #[pyo3(signature = (bus, address, *, write=None, read=None, start=None, stop=None))]
+    #[expect(clippy::too_many_arguments, reason = "a function for each event of the bus")]
+    fn attach_i2c(
+        &self,
+        py: Python<'_>,
+        bus: &str,
+        address: u8,
+        write: Option<Py<PyAny>>,
+        read: Option<Py<PyAny>>,
+        start: Option<Py<PyAny>>,
+        stop: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let functions = [("write", write), ("read", read), ("start", start), ("stop", stop)];
+        let script = self.devices.script(format!("{bus} {address:#04x}"), functions);
+        self.with(py, |probe| probe.attach_i2c(bus, address, Arc::new(Mutex::new(script))))
+    }
+
+    /// Wires a device to an SPI master, such as ``SPI`` or ``SPI1``; the pin ``select`` selects it
+    /// while low. ``transfer(byte)`` is called with each byte from the master, and returns the byte
+    /// that goes to it meanwhile. ``on_select(selected, time_s)`` is called when the pin goes low
+    /// or back. ``mode`` is the SPI mode that the device understands. An exception ends the run.
+    /// ``load`` takes the device off; ``restore`` leaves its own state as it is.
+    #[pyo3(signature = (bus, select, transfer, *, on_select=None, mode=0))]
+    fn attach_spi(
+        &self,
+        py: Python<'_>,
+        bus: &str,
+        select: &str,
+        transfer: Py<PyAny>,
+        on_select: Option<Py<PyAny>>,
+        mode: u8,
+    ) -> PyResult<()> {
+        let functions = [("transfer", Some(transfer)), ("select", on_select)];
+        let script = self.devices.script(format!("{bus} {select}"), functions);
+        self.with(py, |probe| probe.attach_spi(bus, select, mode, Arc::new(Mutex::new(script))))
+    }
+
     /// A record for each function that was executed since reset, as
     /// ``wattseal measure --format json`` has it: ``calls``, ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame``
     /// takes it.
@@ -422,11 +479,13 @@ impl Machine {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.actions.traverse(&visit)
+        self.actions.traverse(&visit)?;
+        self.devices.traverse(&visit)
     }
 
     fn __clear__(&self) {
         self.actions.clear();
+        self.devices.clear();
     }
 }
 

@@ -197,6 +197,99 @@ class OfMachine(unittest.TestCase):
         machine.call("wait")
         self.assertEqual((uart.read(), uart.read()), (b"Az", b""))
 
+    def test_a_script_is_an_i2c_device(self):
+        machine = self.machine
+        machine.run(until="main")
+        heard, answers = [], iter(b"\x19\x50")
+        begun = machine.time_s
+        machine.attach_i2c(
+            "TWI", 0x48,
+            start=lambda reads, time_s: heard.append(("start", reads, time_s > begun)),
+            write=lambda byte: heard.append(byte),
+            read=lambda: next(answers),
+            stop=lambda: heard.append("stop"),
+        )
+        machine.attach_i2c("TWI", 0x20, write=lambda byte: byte != 7)
+        self.assertEqual(machine.call("i2c_read", 0x48, 5).result, 0x1950)
+        self.assertEqual(heard, [("start", False, True), 5, ("start", True, True), "stop"])
+        # No device; one that refuses a byte; one without read().
+        for address, place in [(0x49, 5), (0x20, 7), (0x20, 5)]:
+            self.assertEqual(machine.call("i2c_read", address, place).result, 0xFFFF)
+        self.assertEqual(len(heard), 4)
+        for bus, address, said in [
+            ("TWI1", 0x50, "no I2C interface 'TWI1'"),
+            ("TWI", 0x48, "a device at this address already"),
+            ("TWI", 0x90, "0x90 is no I2C address"),
+        ]:
+            with self.assertRaisesRegex(wattseal.UsageError, said):
+                machine.attach_i2c(bus, address)
+
+    def test_a_script_is_an_spi_device(self):
+        machine = self.machine
+        machine.run(until="main")
+        heard = []
+
+        def transfer(byte):
+            heard.append(byte)
+            return byte ^ 0xFF
+
+        machine.attach_spi("SPI", "PB2", transfer, on_select=lambda selected, time_s: heard.append(selected))
+        self.assertEqual(machine.call("spi_exchange", 0x12, 0x34).result, 0xEDCB)
+        self.assertEqual(heard, [True, 0x12, 0x34, False])
+        for arguments, mode, said in [
+            (("SPI1", "PB1"), 0, "no serial interface 'SPI1'"),
+            (("SPI", "PB2"), 0, "selects a device already"),
+            (("SPI", "PB9"), 0, "has the pins"),
+            (("SPI", "PB1"), 4, "no SPI mode 4"),
+        ]:
+            with self.assertRaisesRegex(wattseal.UsageError, said):
+                machine.attach_spi(*arguments, transfer, mode=mode)
+        machine.load(self.elf)
+        machine.run(until="main")
+        machine.attach_spi("SPI", "PB2", transfer, mode=3)
+        with self.assertRaisesRegex(wattseal.FaultError, "clocked in SPI mode 0, but understands mode 3"):
+            machine.call("spi_exchange", 1, 2)
+
+    def test_an_exception_of_a_device_ends_the_run(self):
+        machine = self.machine
+        machine.run(until="main")
+        kept = machine.snapshot()
+        for read, kind, said in [
+            (lambda: {}["temperature"], KeyError, "temperature"),
+            (lambda: 300, ValueError, "it returned 300, and a byte is an integer from 0 to 255"),
+            (lambda: None, ValueError, "it returned None"),
+            (lambda: machine.cycles, wattseal.UsageError, "its machine runs"),
+        ]:
+            machine.restore(kept)
+            machine.attach_i2c("TWI", 0x48, write=lambda byte: True, read=read)
+            with self.assertRaisesRegex(kind, said) as raised:
+                machine.call("i2c_read", 0x48, 5)
+            if sys.version_info >= (3, 11):
+                self.assertEqual(raised.exception.__notes__, ["in read() of the device TWI 0x48"])
+            # It stands where that came about, long before the end of the transfer.
+            self.assertLess(machine.cycles - kept.cycles, 16e6 * 39 / 100e3 + 1_000)
+        machine.restore(kept)
+
+        def transfer(byte):
+            raise OSError("no such register")
+
+        machine.attach_spi("SPI", "PB2", transfer)
+        with self.assertRaisesRegex(OSError, "no such register"):
+            machine.call("spi_exchange", 1, 2)
+
+    def test_steps_of_a_core_asleep_ask_a_device_once(self):
+        machine = self.machine
+        machine.run(until="main")
+        heard = []
+        machine.attach_i2c("TWI", 0x48, start=lambda reads, time_s: heard.append(reads), write=heard.append)
+        machine.set_register("pc", machine.symbol("send_asleep")[0])
+        begun = machine.cycles
+        for _ in range(300):
+            machine.step()
+        self.assertEqual(heard, [False, 9])
+        # START, and two bytes with their acknowledgements, at 100 kHz.
+        self.assertGreater(machine.cycles - begun, 16e6 * 19 / 100e3)
+
     def test_the_profile_is_measure_s_and_pandas_takes_it(self):
         self.machine.run()
         profile = pandas.DataFrame(self.machine.profile()).set_index("name")

@@ -234,6 +234,21 @@ fn rows_are_ranked_by_a_figure() {
 }
 
 #[test]
+fn targets_are_drawn_by_the_figure_they_are_ranked_by() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("fir.svg");
+    let plot = ["--plot", path.to_str().expect("UTF-8"), "--by", "cycles"];
+    let rows = good("functions.c", "fir([16], 16)", &PARTS, &plot);
+    let drawn = std::fs::read_to_string(&path).expect("written");
+    let text = |text: &str| drawn.find(text).unwrap_or_else(|| panic!("{text} is not in {drawn}"));
+    assert!(text("Cycles by part") < text("fir([16], 16)"));
+    let at: Vec<usize> = rows.iter().map(|row| text(row["target"].as_str().expect("a name"))).collect();
+    assert!(at.is_sorted(), "{at:?}");
+    let (code, _, err) = measured(&[source("functions.c")], "fir([16], 16)", &[], &["--plot", "none/a.svg"]);
+    assert!(code == Some(1) && err.contains("none/a.svg"), "{err}");
+}
+
+#[test]
 fn table_fits_80_columns_and_is_compared() {
     let folder = tempfile::tempdir().expect("a folder");
     let saved = folder.path().join("before.json").display().to_string();

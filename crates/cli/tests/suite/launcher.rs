@@ -187,6 +187,45 @@ fn fresh_binary_is_run_without_cargo_or_compilers() {
     assert_eq!(builds("run x"), 1);
 }
 
+/// A newcomer's first lines, and a slip of the fingers, wait for no build.
+#[test]
+fn launcher_tells_help_without_a_build() {
+    let launcher = with_sources();
+    fs::create_dir_all(launcher.at("crates/cli/help")).expect("made");
+    for name in ["wattseal", "bench", "measure", "verify-board", "firmware", "firmware-sign"] {
+        fs::write(launcher.at(&format!("crates/cli/help/{name}.txt")), format!("help of {name}\n"))
+            .expect("written");
+    }
+    for (line, told) in [
+        ("--help", "wattseal"),
+        ("-h", "wattseal"),
+        ("help", "wattseal"),
+        ("help bench", "bench"),
+        ("bench --target x --help", "bench"),
+        ("measure fw.elf --help", "measure"),
+        ("verify-board -h", "verify-board"),
+        ("firmware sign --help", "firmware-sign"),
+        ("help firmware sign", "firmware-sign"),
+    ] {
+        let (output, log) = launcher.run(line);
+        let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
+        assert_eq!((text, log.len()), (format!("help of {told}\n"), 0), "{line}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{line}");
+    }
+    for (line, suggests) in [("mesure x", "did you mean measure?"), ("help benhc", "did you mean bench?")] {
+        let (output, log) = launcher.run(line);
+        assert_eq!((output.status.code(), log.len()), (Some(2), 0), "{line}: {log:?}");
+        assert!(said(&output).contains(suggests), "{line}: {}", said(&output));
+    }
+    for line in ["measure x", "run fw.elf -- --help"] {
+        let (_, log) = launcher.run(line);
+        assert!(log.iter().any(|line| line.starts_with("build ")), "{line}: {log:?}");
+        fs::remove_dir_all(launcher.at("target/launcher")).expect("removed");
+        // It is a command as soon as it has help.
+        fs::write(launcher.at("crates/cli/help/run.txt"), "help of run\n").expect("written");
+    }
+}
+
 /// An installed release of this commit is as good as a build; of another commit it is not.
 #[test]
 fn release_of_the_same_commit_is_run() {

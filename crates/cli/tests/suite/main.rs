@@ -16,6 +16,7 @@ mod debug;
 mod documentation;
 mod figures;
 mod firmware;
+mod help;
 mod images;
 mod installed;
 mod json;

@@ -77,6 +77,23 @@ fn debian_package_is_reproducible_and_runs_in_an_empty_root() {
     assert!(said.contains(&format!("wattseal {}, after", version())), "{said}");
 }
 
+/// The binary of a release has no libraries that would have to be brought into the root.
+#[test]
+fn static_binary_runs_in_an_empty_root() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for inner in ["files", "dist"] {
+        std::fs::create_dir(at(inner)).expect("made");
+    }
+    let source = "#include <stdio.h>\nint main(void) { return puts(\"wattseal 1.2.3\") < 0; }\n";
+    std::fs::write(at("main.c"), source).expect("written");
+    run(Command::new("cc").args(["-static", "-o"]).args([at("files/wattseal"), at("main.c")]));
+    let archive = at("dist/wattseal-1.2.3-linux.tar.gz");
+    run(Command::new("tar").arg("-czf").arg(archive).arg("-C").arg(folder.path()).arg("files"));
+    let said = run(Command::new(home().join("ci/release-check")).arg(at("dist")));
+    assert!(said.contains("wattseal 1.2.3, after"), "{said}");
+}
+
 /// A wheel says which glibc it wants; one that wants more, or another library, is refused.
 #[test]
 fn wheel_that_wants_more_than_its_name_says_is_refused() {

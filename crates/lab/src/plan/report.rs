@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::energy_accuracy::EnergyBound;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
-use output::{Column, Format, OutputError, Sheet, duration, grouped, scaled};
+use output::{Column, Format, NARROW, OutputError, Sheet, duration, grouped, scaled, wrapped};
 use serde::Serialize;
 
 /// A feasible point.
@@ -107,13 +107,14 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     }
     let points = &plan.outcome.points;
     let front = points.iter().filter(|point| point.front).count();
-    let mut text = format!(
-        "{} of {} points meet {}; {} on the Pareto front over energy, latency, flash and RAM\n\n",
+    let summary = format!(
+        "{} of {} points meet {}; {} on the Pareto front over energy, latency, flash and RAM",
         grouped(points.len() as i64),
         grouped(plan.candidates.len() as i64),
         requirements(plan),
         grouped(front as i64),
     );
+    let mut text = prose(&summary, wide) + "\n";
     let common = common(plan);
     if !common.is_empty() {
         text += &format!("{common}\n");
@@ -126,7 +127,7 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     if shown < points.len() {
         text += &format!("{} more points; --all shows every one\n", grouped((points.len() - shown) as i64));
     }
-    text += &feet(plan, &points[..shown]);
+    text += &feet(plan, &points[..shown], wide);
     if let Some(sizing) = &plan.sizing {
         text += "\nFor the point of least energy:\n";
         let width = sizing.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -137,14 +138,20 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     Ok(text)
 }
 
+/// A sentence in lines, broken where they are not to be `wide`.
+fn prose(sentence: &str, wide: bool) -> String {
+    let most = if wide { usize::MAX } else { NARROW };
+    wrapped(sentence, most).into_iter().map(|line| line + "\n").collect()
+}
+
 /// Bounds on the energies of some points, each once, with its target where there are several.
-fn feet(plan: &Plan, points: &[Point]) -> String {
+fn feet(plan: &Plan, points: &[Point], wide: bool) -> String {
     let several = plan.energy_accuracies.len() > 1;
     let mut feet: Vec<String> = Vec::new();
     for point in points {
         let one = &plan.candidates[point.index];
         let target = if several { format!("{}: ", one.target) } else { String::new() };
-        let foot = format!("{target}{}\n", plan.energy_accuracy(one).foot());
+        let foot = prose(&format!("{target}{}", plan.energy_accuracy(one).foot()), wide);
         if !feet.contains(&foot) {
             feet.push(foot);
         }

@@ -54,6 +54,8 @@ pub struct CallUnderWay {
     returns: Option<(u8, bool)>,
     /// Registers as the program had them.
     registers: Vec<(String, u32)>,
+    /// Address of the program's next instruction.
+    stands_at: u32,
     return_to: u32,
     /// The stack pointer that the function leaves behind.
     sp: u32,
@@ -142,13 +144,14 @@ impl Probe {
         }
 
         let registers = self.machine.registers();
-        let return_to = self.machine.pc();
-        let sp = self.enter((&name, entry), placement, &convention)?;
+        let stands_at = self.machine.pc();
+        let return_to = self.place_to_return_to(index);
+        let sp = self.enter((&name, entry), return_to, placement, &convention)?;
 
         let cycles = self.machine.cycles();
         let begun = (cycles, self.machine.instructions());
         self.followed.with_dependent_mut(|_, profiler| {
-            profiler.step(&Step { pc: return_to, sp, cycles, flow: Flow::Next });
+            profiler.step(&Step { pc: stands_at, sp, cycles, flow: Flow::Next });
             profiler.watch(index, true);
             profiler.step(&Step { pc: entry, sp, cycles, flow: Flow::Call { return_to } });
         });
@@ -159,6 +162,7 @@ impl Probe {
             convention,
             returns,
             registers,
+            stands_at,
             return_to,
             sp,
             begun,
@@ -204,9 +208,24 @@ impl Probe {
             energy_j: call.spent.energy_j,
         };
         self.restore_registers(registers, convention);
+        if under_way.stands_at != under_way.return_to {
+            self.machine.set_pc(under_way.stands_at);
+        }
         let next = Step { flow: Flow::Next, ..self.machine.next_step() };
         self.followed.with_dependent_mut(|_, profiler| profiler.step(&next));
         Ok(Some(taken))
+    }
+
+    /// The place to which a function returns: where the program stands, but not where the function
+    /// itself or one that it calls comes by. Then it is where the program begins after a reset.
+    fn place_to_return_to(&self, function: usize) -> u32 {
+        let stands_at = self.machine.pc();
+        let functions = self.firmware().functions();
+        let comes_by = |index: usize| {
+            let known = &functions[index];
+            index == function || known.address == stands_at && known.name != "main"
+        };
+        if self.firmware().function_at(stands_at).is_some_and(comes_by) { self.first_pc } else { stands_at }
     }
 
     /// Puts arguments and return address where the function expects them. Returns the stack pointer
@@ -214,11 +233,11 @@ impl Probe {
     fn enter(
         &mut self,
         (name, entry): (&str, u32),
+        return_to: u32,
         placement: Placement,
         convention: &Convention,
     ) -> Result<u32, LabError> {
         let core = self.machine.part().core;
-        let return_to = self.machine.pc();
         let found_sp = register(&*self.machine, "sp");
         let below = found_sp.wrapping_sub(placement.stack.len() as u32);
         let sp = below - below % convention.stack_alignment;

@@ -1,8 +1,10 @@
 //! Parts by a figure, as a picture of bars.
 
 use super::arrangement::Arrangement;
+use super::called;
 use super::parts::{PartRow, part};
 use crate::LabError;
+use crate::call::CallRow;
 use crate::plot::{self, Bar, BarGroup};
 use crate::rank::Rank;
 use crate::row::BenchRow;
@@ -29,6 +31,15 @@ pub fn picture(rows: &[BenchRow], by: Rank) -> Result<String, LabError> {
     };
     let groups: Vec<BarGroup> = rows.chunk_by(same).map(group).collect();
     draw(&groups, by)
+}
+
+/// Draws a call's targets as bars, the least first. Those without figures are left out.
+///
+/// # Errors
+/// [`LabError::Chart`] if no target is left.
+pub fn call_picture(rows: &[CallRow], by: Rank) -> Result<String, LabError> {
+    let heading = rows.first().map_or("", |row| row.call.as_str());
+    parts(heading, &rows.iter().map(called::part).collect::<Vec<_>>(), by)
 }
 
 /// Draws parts as bars, the least first, under a heading.

@@ -1,15 +1,49 @@
-//! The current as samples, in the format that Nordic's Power Profiler exports: a line
-//! `Timestamp(ms),Current(uA)` for each sample, with the mean of its interval.
+//! The current as samples with the mean of their interval, as Nordic's Power Profiler exports them
+//! (a line `Timestamp(ms),Current(uA)` for each) or saves them ([`Ppk2`]).
 
+use super::ppk2::Ppk2;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Picoseconds in a second.
 const PS_PER_S: u128 = 1_000_000_000_000;
 
+/// A file of samples.
+enum SampleFile {
+    Csv(BufWriter<File>),
+    Ppk2(Box<Ppk2>),
+}
+
+impl SampleFile {
+    /// The format is the one of the path's ending.
+    fn new(path: &Path, file: File, rate_hz: u64) -> io::Result<SampleFile> {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ppk2")) {
+            return Ok(SampleFile::Ppk2(Box::new(Ppk2::new(file, rate_hz)?)));
+        }
+        let mut out = BufWriter::new(file);
+        writeln!(out, "Timestamp(ms),Current(uA)")?;
+        Ok(SampleFile::Csv(out))
+    }
+
+    fn write(&mut self, begin_ps: u64, mean_ua: f64) -> io::Result<()> {
+        match self {
+            SampleFile::Csv(out) => writeln!(out, "{},{mean_ua:.3}", begin_ps as f64 / 1e9),
+            SampleFile::Ppk2(recording) => recording.write(mean_ua),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            SampleFile::Csv(mut out) => out.flush(),
+            SampleFile::Ppk2(recording) => recording.finish(),
+        }
+    }
+}
+
 /// Samples that are being written. Times are in picoseconds and never go back.
 pub(super) struct CurrentSamples {
-    out: BufWriter<File>,
+    out: SampleFile,
     rate_hz: u64,
     /// Number of the sample under way.
     number: u64,
@@ -22,11 +56,10 @@ pub(super) struct CurrentSamples {
 }
 
 impl CurrentSamples {
-    /// Begins to write into `file`.
-    pub fn new(file: File, rate_hz: u64, current_ua: f64) -> CurrentSamples {
-        let mut out = BufWriter::new(file);
-        let error = writeln!(out, "Timestamp(ms),Current(uA)").err();
-        CurrentSamples { out, rate_hz, number: 0, counted_ps: 0, charge: 0.0, current_ua, error }
+    /// Begins to write into the file of a path.
+    pub fn new(path: &Path, file: File, rate_hz: u64, current_ua: f64) -> io::Result<CurrentSamples> {
+        let out = SampleFile::new(path, file, rate_hz)?;
+        Ok(CurrentSamples { out, rate_hz, number: 0, counted_ps: 0, charge: 0.0, current_ua, error: None })
     }
 
     /// Beginning of a sample.
@@ -52,8 +85,7 @@ impl CurrentSamples {
     fn write(&mut self) {
         let begin_ps = self.begin_ps(self.number);
         let mean_ua = self.charge / (self.counted_ps - begin_ps) as f64;
-        let written = writeln!(self.out, "{},{mean_ua:.3}", begin_ps as f64 / 1e9);
-        self.error = self.error.take().or(written.err());
+        self.error = self.error.take().or(self.out.write(begin_ps, mean_ua).err());
         self.number += 1;
         self.charge = 0.0;
     }
@@ -70,7 +102,7 @@ impl CurrentSamples {
         if self.counted_ps > self.begin_ps(self.number) {
             self.write();
         }
-        self.error.map_or_else(|| self.out.flush(), Err)
+        self.error.map_or_else(|| self.out.finish(), Err)
     }
 }
 
@@ -82,7 +114,9 @@ mod tests {
     #[test]
     fn samples_have_the_mean_of_their_interval() {
         let mut file = tempfile::tempfile().expect("a file");
-        let mut samples = CurrentSamples::new(file.try_clone().expect("the same"), 1_000, 10_000.0);
+        let path = Path::new("current.csv");
+        let same = file.try_clone().expect("the same");
+        let mut samples = CurrentSamples::new(path, same, 1_000, 10_000.0).expect("written");
         // A quarter of the second millisecond at 2 mA, then 1 uA up to 3.5 ms.
         samples.change(1_250_000_000, 2_000.0);
         samples.change(1_500_000_000, 1.0);

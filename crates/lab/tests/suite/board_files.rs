@@ -7,7 +7,8 @@ use lab::workspace::Workspace;
 use mcu::{Mcu, Stop, Until};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::time::SystemTime;
 
 /// `device/exchange/main.c`: the call that starts the radio, and where `ws_exchange` has its parts.
 const START: u8 = 1;
@@ -59,21 +60,53 @@ fn started(workspace: &Workspace, firmware_for: &str, on: &str) -> Result<i16, m
     Ok(i16::from_le_bytes(result))
 }
 
-fn make(root: &Path, arguments: &[&str]) -> String {
+fn make(root: &Path, arguments: &[&str]) -> Output {
     let output = Command::new("make").arg("-C").arg(root.join("device")).args(arguments).output();
-    let output = output.expect("make");
+    output.expect("make")
+}
+
+/// Refusal of make.
+fn refused(root: &Path, arguments: &[&str]) -> String {
+    let output = make(root, arguments);
     assert!(!output.status.success());
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A copy of what firmware is built of.
+fn project_copy(project: &Workspace, name: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&root);
+    for folder in ["boards", "device", "targets"] {
+        copy(&project.root().expect("a folder").join(folder), &root.join(folder));
+    }
+    root
+}
+
+/// Operations, targets and boards of an older checkout are in the lists of its build.
+#[test]
+fn make_reads_no_list_that_is_older_than_its_source() {
+    let root = project_copy(&Workspace::find().expect("the project's folder"), "stale");
+    let build = || {
+        let output = make(&root, &["-s", "TARGET=atmega328p", "VARIANT=small", "APP=bench", "OP=sha1"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    build();
+    for (list, word) in [("ops.mk", "sha1"), ("target.mk", "avr-gcc"), ("board-emontx.mk", "PORTB")] {
+        let path = root.join("device/build/atmega328p/small/obj").join(list);
+        let made = fs::read_to_string(&path).expect("made");
+        assert!(made.contains(word), "{made}");
+        fs::write(&path, made.replace(word, "older")).expect("written");
+        let file = fs::File::options().write(true).open(&path).expect("a file");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("its time is set");
+        build();
+        assert_eq!(fs::read_to_string(&path).expect("made"), made, "{list}");
+    }
 }
 
 #[test]
 fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
     let project = Workspace::find().expect("the project's folder");
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boards");
-    let _ = fs::remove_dir_all(&root);
-    for folder in ["boards", "device", "targets"] {
-        copy(&project.root().expect("a folder").join(folder), &root.join(folder));
-    }
+    let root = project_copy(&project, "boards");
     let emontx = project.read("boards/emontx.toml").expect("a board's file").1;
     let wired_with = |select: &str, other: &str| {
         let text = emontx.replace(select, other);
@@ -100,10 +133,10 @@ fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
     let error = LabError::from(build_app(&source, "small", "exchange").expect_err("refused")).to_string();
     assert!(error.contains("nIRQ has to be at PD2, which is INT0"), "{error}");
 
-    let error = make(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=emontex"]);
+    let error = refused(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=emontex"]);
     assert!(error.contains("BOARD=emontex is not known; there are: emontx msp430f5438a-cc2500"), "{error}");
-    let error = make(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=stm32f407-cc2500"]);
+    let error = refused(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=stm32f407-cc2500"]);
     assert!(error.contains("is no board of atmega328p; there are: emontx rewired"), "{error}");
-    let error = make(&root, &["TARGET=posix", "APP=meter", "BOARD=emontx"]);
+    let error = refused(&root, &["TARGET=posix", "APP=meter", "BOARD=emontx"]);
     assert!(error.contains("has no boards"), "{error}");
 }

@@ -246,6 +246,44 @@ fn call_costs_the_manual_s_cycles_and_leaves_no_trace() {
 }
 
 #[test]
+fn call_where_the_program_stands_returns_once() {
+    for target in TARGETS {
+        let elf = program(target, "", &["-gdwarf-4"]);
+        let mut probe = begun(target, &elf);
+        let counter = match target {
+            "stm32f051" => "r0",
+            "msp430f5438a" => "r12",
+            "ch32v003" => "a0",
+            _ => "r24",
+        };
+        let count_down = |probe: &mut Probe| {
+            probe.set_register(counter, 100).expect("a register");
+            call(probe, "count_down", &[]).expect("it returns").instructions
+        };
+        let far = count_down(&mut probe);
+        let stand_at = |place: &str, probe: &mut Probe| {
+            let end = probe.run(&[place.into()], 100_000, &mut || false).expect("the program comes by");
+            assert_eq!(end.reason, Reason::Reached, "{target}");
+            probe.machine().registers()
+        };
+        let before = stand_at("add", &mut probe);
+        // Itself, and by a jump of another function.
+        assert_eq!(call(&mut probe, "add", &[number(40)]).expect("it returns").result, Some(40), "{target}");
+        let add = Argument::Address("add".into());
+        let through = call(&mut probe, "apply", &[add, number(2)]).expect("it returns");
+        assert_eq!(through.result, Some(42), "{target}");
+        assert_eq!(probe.machine().registers(), before, "{target}");
+        stand_at("count_down", &mut probe);
+        let stood_at = probe.machine().pc();
+        assert_eq!(count_down(&mut probe), far, "{target}");
+        assert_eq!(probe.machine().pc(), stood_at, "{target}");
+        let end = probe.run(&[], 100_000, &mut || false).expect("it ends");
+        assert_eq!(end.reason, Reason::Halted, "{target}");
+        assert_eq!(probe.read("sum", None).expect("memory"), [45, 0], "{target}");
+    }
+}
+
+#[test]
 fn call_takes_all_kinds_of_arguments_and_returns_numbers() {
     for target in TARGETS {
         let elf = program(target, "", &["-gdwarf-4"]);

@@ -1,6 +1,8 @@
 //! Waveforms, traces, coverage and listings of one program on each family, read by parsers that
 //! others have written.
 
+mod recording;
+
 use crate::bare;
 use lab::LabError;
 use lab::measure::{self, MeasureResult, Request};

@@ -228,6 +228,40 @@ class Machine:
         sees it when it runs on.
         """
 
+    def attach_i2c(
+        self,
+        bus: str,
+        address: int,
+        *,
+        write: Callable[[int], bool | None] | None = None,
+        read: Callable[[], int] | None = None,
+        start: Callable[[bool, float], bool | None] | None = None,
+        stop: Callable[[], object] | None = None,
+    ) -> None:
+        """Puts a device onto an I2C bus, such as ``TWI`` or ``I2C1``, at an address of seven bits. Its
+        functions are called while the program runs: ``write(byte)`` with each byte from the master,
+        ``read()`` for each byte to it, ``start(reads, time_s)`` when it is addressed, ``stop()`` at
+        the end. ``write`` and ``start`` may return ``False`` for no acknowledgement. A device
+        without ``write`` or ``read`` does not acknowledge its address for it. An exception ends the
+        run. ``load`` takes the device off; ``restore`` leaves its own state as it is.
+        """
+
+    def attach_spi(
+        self,
+        bus: str,
+        select: str,
+        transfer: Callable[[int], int],
+        *,
+        on_select: Callable[[bool, float], object] | None = None,
+        mode: int = 0,
+    ) -> None:
+        """Wires a device to an SPI master, such as ``SPI`` or ``SPI1``; the pin ``select`` selects it
+        while low. ``transfer(byte)`` is called with each byte from the master, and returns the byte
+        that goes to it meanwhile. ``on_select(selected, time_s)`` is called when the pin goes low
+        or back. ``mode`` is the SPI mode that the device understands. An exception ends the run.
+        ``load`` takes the device off; ``restore`` leaves its own state as it is.
+        """
+
     def profile(self) -> list[dict[str, Any]]:
         """A record for each function that was executed since reset, as
         ``wattseal measure --format json`` has it: ``calls``, ``inclusive_cycles``, ``exclusive_cycles``, ``stack_bytes``, ``time_s``, ``energy_j``. ``pandas.DataFrame``

@@ -16,20 +16,24 @@ __attribute__((naked, used)) static void start(void)
 }
 __attribute__((section(".vectors"), used)) static void *const vectors[2] = {(void *)0x20001000, (void *)start};
 #define RETURN "bx lr"
+#define COUNT_DOWN ".syntax unified\n1: subs r0, #1\n bne 1b\n"
 #elif defined __MSP430__
 __attribute__((naked, section(".start"), used)) void start(void)
 {
     __asm__("mov #0x3c00, r1\n mov #0x5a80, &0x015c\n br #main");
 }
 #define RETURN "ret"
+#define COUNT_DOWN "1: dec r12\n jnz 1b\n"
 #elif defined __riscv
 __attribute__((naked, section(".start"), used)) void start(void)
 {
     __asm__("li sp, 0x20000800\n j main");
 }
 #define RETURN "ret"
+#define COUNT_DOWN "1: addi a0, a0, -1\n bnez a0, 1b\n"
 #else
 #define RETURN "ret"
+#define COUNT_DOWN "1: dec r24\n brne 1b\n"
 #endif
 
 /* Aligned, so that each argument can be stored as it is. */
@@ -44,6 +48,12 @@ struct pair {
 __attribute__((naked, used)) void bare(void)
 {
     __asm__("nop\n" RETURN);
+}
+
+/* Its loop begins at its first instruction. The count is in the register of a first argument. */
+__attribute__((naked, used)) void count_down(void)
+{
+    __asm__(COUNT_DOWN RETURN);
 }
 
 AS_WRITTEN uint16_t add(uint16_t n)
@@ -112,6 +122,7 @@ int main(void)
 {
     add(3);
     deep(2);
+    count_down();
     for (;;)
         ;
 }
