@@ -43,7 +43,7 @@ WS_INLINE int16_t ws_ml_kem_barrett(int16_t a)
 void ws_ml_kem_ntt(int16_t r[256]);
 
 /* NTT^-1, algorithm 10, in place, times 2^16. in/out: r: between -9/2 q and 9/2 q, as three
- * products are; then between -26640 and 26640, which is 8 q. */
+ * products are; then between -26640 and 26640, 16 times 1665. */
 void ws_ml_kem_inverse_ntt(int16_t r[256]);
 
 /* Adds the product of transformed polynomials, algorithm 11, divided by 2^16, four coefficients at a time.

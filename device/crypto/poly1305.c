@@ -74,7 +74,7 @@ void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
         }
         ws_poly1305_block(ctx, ctx->block, 0);
     }
-    /* Once more what is above bit 130, five times; then the sum is below 2^130 + 10. */
+    /* Once more the bits above 130, five times; then the sum is below 2^130 + 10. */
     for (i = 1; i < LIMBS; i++) {
         ctx->product[i] = 0;
     }

@@ -24,7 +24,7 @@ void ws_poly1305_block(ws_poly1305_ctx *ctx, const uint8_t in[16], uint8_t end)
         carry = (ws_limb)(sum >> WS_LIMB_BITS);
     }
 
-    /* What is above bit 130 counts five times: once where it is four times as much, and once where it is. */
+    /* Bits above 130 count five times: once where they are four times as much, and once where they are. */
     for (i = 0; i < LIMBS; i++) {
         ctx->sum[i] = ctx->product[i];
     }

@@ -268,7 +268,7 @@ class Kernel:
                 register = it.operands[operand]
                 if operand in it.reads:
                     web = names[operand]
-                    # Who reads the value before comes before, too.
+                    # Readers of the value before come before, too.
                     self.before[index] |= self.webs[web]["uses"] - {index}
                 else:
                     web = live[register] = self.new_web(register, operand in it.fixed, False)
@@ -284,7 +284,7 @@ class Kernel:
             elif it.uses_flags:
                 flags_used.append(index)
             self.operand_webs.append(names)
-        # What the lines behind may read is where it was; if they return, the result alone.
+        # Values that the lines behind may read stay where they were; if they return, the result alone.
         for register, web in live.items():
             wanted = len(self.tail) > 1 or register in self.core.arguments[:1] or register in self.tail[0]
             if wanted or self.webs[web]["fixed"]:

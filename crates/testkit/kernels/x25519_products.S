@@ -2,7 +2,7 @@
 @ makes of them what x25519_field_m4.S has, where their contracts are.
 @
 @ A store directly after a load takes no cycle, and a load directly after a store takes one more:
-@ words are loaded first, and what they take the place of is stored then.
+@ words are loaded first, and the words that they replace are stored then.
 
 	.syntax unified
 	.thumb

@@ -278,7 +278,7 @@ fn radio_that_listens_by_itself_hears_every_challenge() {
             let [(begin_ns, message)] = messages.as_slice() else {
                 panic!("every {listen_every_ms} ms, call {number}: {messages:?}, {:?}", rig.status())
             };
-            // Whoever hears the last copies signs when they have ended.
+            // A node that hears the last copies signs when they have ended.
             assert!((ended_ns..ended_ns + 80_000_000).contains(begin_ns), "{begin_ns}, after {ended_ns} ns");
             assert!(rig.verified(message, &challenge));
         }

@@ -4,8 +4,8 @@
 # Cycles of a call at 48 MHz with one wait state: 2539 for twelve rounds, 1727
 # for eight; stack 44 bytes; flash 516.
 #
-# Constant flow: addresses and branches depend on the number of rounds alone. What the stack held of
-# the state is wiped.
+# Constant flow: addresses and branches depend on the number of rounds alone. Copies of the
+# state on the stack are wiped.
 #
 # Registers: the lower halves of S0 to S4 are in s0, s1, a0, a1, a2 between rounds, which compressed
 # instructions reach, and the upper halves on the stack. gp and tp stay, interrupts may come at any

@@ -3,8 +3,8 @@
 @
 @ Cycles of a call without wait states: 2,164 on a Cortex-M0; stack 92 bytes; flash 444.
 @
-@ Constant time: no instruction, address or duration depends on the state. What the stack held of
-@ it is wiped.
+@ Constant time: no instruction, address or duration depends on the state. Copies of
+@ it on the stack are wiped.
 @
 @ The idea. A quarter round is twelve instructions on r0-r3, with the four rotations in r4-r7. Words
 @ 0 to 3, 12 and 13 wait in the high registers, whence a move brings them in one cycle, the others

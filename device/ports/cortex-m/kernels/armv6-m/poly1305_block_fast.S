@@ -4,11 +4,11 @@
 @ bytes; flash 844.
 @
 @ Constant time: no instruction, address or duration depends on key or message, but for whether the
-@ block's address is aligned. What the stack held is wiped.
+@ block's address is aligned. Its part of the stack is wiped.
 @
 @ The idea. The product of 128 bits is product.inc's; the bits of the sum above it, few, are
-@ multiplied each word by themselves, as words of r are below 2^28. What is above bit 130 of a
-@ product counts five times: once where it is four times as much, and once where it is.
+@ multiplied each word by themselves, as words of r are below 2^28. The bits above 130 of a
+@ product count five times: once where they are four times as much, and once where they are.
 
 #include "product.inc"
 

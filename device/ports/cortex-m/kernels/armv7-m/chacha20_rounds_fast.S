@@ -3,8 +3,8 @@
 @
 @ Cycles of a call without wait states: 939 on a Cortex-M4; stack 60 bytes; flash 424.
 @
-@ Constant time: no instruction, address or duration depends on the state. What the stack held of
-@ it is wiped.
+@ Constant time: no instruction, address or duration depends on the state. Copies of
+@ it on the stack are wiped.
 @
 @ The idea. A rotation is put off to where the word is used, as the shifted operand of a sum: a
 @ quarter round is eight instructions. Between quarter rounds b is ror(b, 25) of its register and d

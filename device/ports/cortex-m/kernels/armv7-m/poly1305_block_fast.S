@@ -62,7 +62,7 @@ ws_poly1305_block:
 	umlal	r0, lr, r6, r8
 	umlal	r0, lr, r7, r12
 	mla	r7, r7, r8, lr
-	@ The sum is r4, r2, r1, r0 and r7, of which what is above bit 130 counts five times.
+	@ The sum is r4, r2, r1, r0 and r7; its bits above 130 count five times.
 	ldrd	r3, r4, [sp]
 	str	r3, [sp, #4]
 	lsrs	r5, r7, #2

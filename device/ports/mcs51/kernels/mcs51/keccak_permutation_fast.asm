@@ -9,6 +9,8 @@
 ; external RAM: 711, of which the two pages are used that begin in the first 256. 104,744 machine
 ; cycles from LCALL to RET inclusive, state in external RAM; 5,374 bytes with the constants, beside
 ; __gptrget and __gptrput.
+; Meanwhile P2 is not that page: no interrupt routine may come that has paged variables or moves P2
+; without putting it back. Our programs for the 8051 have no interrupt routine.
 ; Constant flow: the kind of memory alone decides branches, and no address depends on a secret.
 ;
 ; The state is in a page of external RAM, where R0 with P2 reaches it without DPTR; a round makes it

@@ -139,7 +139,7 @@ function ws_poly1305_block
     product MPY32L, MPY32H, r14, #0
     add &RES0, r15
     addc &RES1, r12
-    /* What is above bit 130 counts five times: as four times as much, which it is, and once. */
+    /* Bits above 130 count five times: as four times as much, which they are, and once. */
     mov r15, r6
     and #3, r6
     bic r6, r15
