@@ -7,6 +7,7 @@ use crate::origin::Provenance;
 use crate::pipeline;
 use crate::progress::{Progress, go_on};
 use crate::rank::Rank;
+use crate::reference::aes_modes::check_length;
 use crate::reference::random_case;
 use crate::repetition::Repetition;
 use crate::report::{Arrangement, Pair};
@@ -139,6 +140,9 @@ pub fn schedule<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Sc
             operations.retain(|operation| selection.has(&operation.name, variant));
             if operations.is_empty() {
                 continue;
+            }
+            for operation in operations.iter().filter(|operation| operation.any_length) {
+                check_length(operation, usize::from(request.bytes.unwrap_or(operation.bytes)))?;
             }
             let names = operations.iter().map(|operation| operation.name.clone()).collect();
             rows.extend(operations.into_iter().map(|operation| (schedule.builds.len(), operation)));

@@ -5,6 +5,7 @@ use super::Request;
 use crate::cost_table::{Figure, Key, Wanted};
 use crate::energy_accuracy::EnergyAccuracy;
 use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::reference::aes_modes::check_length;
 use crate::schemes::{self, Scheme};
 use crate::target::{OperatingPoint, Target};
 use crate::workspace::Workspace;
@@ -125,7 +126,8 @@ impl Space {
     }
 
     fn bytes_of(&self, operation: &Operation) -> u16 {
-        if operation.any_length { self.bytes } else { operation.bytes }
+        let takes_it = operation.any_length && check_length(operation, self.bytes.into()).is_ok();
+        if takes_it { self.bytes } else { operation.bytes }
     }
 
     /// All points, with what follows from the figures for each.

@@ -11,9 +11,37 @@ use aes::{Aes128, Aes256};
 use ccm::aead::{Aead, Payload};
 use cmac::{Cmac, Mac};
 use rand::rngs::StdRng;
+use std::ops::RangeInclusive;
 
 /// CCM with nonces of 13 bytes, which OMS has, and tags of 16.
 type Ccm = ccm::Ccm<Aes128, ccm::consts::U16, ccm::consts::U13>;
+
+/// Step and range of the message lengths that an operation takes; `None` where it takes any.
+fn lengths(name: &str) -> Option<(usize, RangeInclusive<usize>)> {
+    match name.strip_prefix("aes")?.split_once('-')?.1 {
+        "cbc-encrypt" | "cbc-decrypt" => Some((16, 16..=usize::MAX)),
+        "key-wrap" => Some((8, 16..=4096)),
+        "key-unwrap" => Some((8, 24..=4104)),
+        _ => None,
+    }
+}
+
+/// Refuses a length of message that an operation does not take.
+///
+/// # Errors
+/// [`LabError::Usage`] with the lengths that it takes.
+pub(crate) fn check_length(operation: &Operation, bytes: usize) -> Result<(), LabError> {
+    let Some((step, range)) = lengths(&operation.name) else { return Ok(()) };
+    if range.contains(&bytes) && bytes.is_multiple_of(step) {
+        return Ok(());
+    }
+    let (least, most) = (range.start(), range.end());
+    let most = if *most == usize::MAX { String::new() } else { format!(", at most {most}") };
+    Err(LabError::Usage(format!(
+        "{} takes no message of {bytes} bytes: write --bytes with a multiple of {step}, at least {least}{most}",
+        operation.name
+    )))
+}
 
 /// A case with random inputs, on `bytes` of message; `None` for an operation of another kind.
 pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
@@ -21,6 +49,7 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     else {
         return Ok(None);
     };
+    check_length(operation, bytes)?;
     let key = bytes_of(if size == "128" { 16 } else { 32 }, rng);
     Ok(match action {
         "cmac" => Some(cmac_case(key, bytes_of(bytes, rng))),
@@ -29,14 +58,11 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
             Some(ccm_case(action == "ccm-seal", key, nonce, aad, bytes_of(bytes, rng))?)
         }
         "cbc-encrypt" | "cbc-decrypt" => {
-            let (iv, message) = (bytes_of(16, rng), bytes_of(bytes - bytes % 16, rng));
+            let (iv, message) = (bytes_of(16, rng), bytes_of(bytes, rng));
             Some(cbc_case(action == "cbc-encrypt", operation.key, &key, iv, message))
         }
-        "key-wrap" => Some(wrap_case(&key, bytes_of((bytes - bytes % 8).max(16), rng))?),
-        "key-unwrap" => {
-            let wrapped = bytes_of((bytes - bytes % 8).max(24) - 8, rng);
-            Some(unwrap_case(&key, wrapped)?)
-        }
+        "key-wrap" => Some(wrap_case(&key, bytes_of(bytes, rng))?),
+        "key-unwrap" => Some(unwrap_case(&key, bytes_of(bytes - 8, rng))?),
         _ => None,
     })
 }
@@ -124,4 +150,35 @@ pub fn wrap_case(key: &[u8], message: Vec<u8>) -> Result<Case, LabError> {
 pub fn unwrap_case(key: &[u8], output: Vec<u8>) -> Result<Case, LabError> {
     let inputs = vec![("key", key.to_vec()), ("message", wrap(key, &output)?)];
     Ok(Case { inputs, outputs: vec![("output", output)], result: Some(0), ..Case::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn a_length_that_a_mode_lacks_is_refused_and_others_are_not_rounded() {
+        for (name, refused, allowed) in [
+            ("aes128-cbc-encrypt", [0, 8, 20], [16, 32]),
+            ("aes128-cbc-decrypt", [0, 8, 20], [16, 4096]),
+            ("aes128-key-wrap", [8, 20, 4104], [16, 4096]),
+            ("aes256-key-unwrap", [16, 28, 4112], [24, 4104]),
+        ] {
+            let operation = Operation::of_call(name, name);
+            let mut rng = StdRng::seed_from_u64(1);
+            for bytes in refused {
+                let error = case(&operation, bytes, &mut rng).expect_err(name).to_string();
+                assert!(
+                    error.contains(&format!("{bytes} bytes: write --bytes with a multiple of")),
+                    "{error}"
+                );
+            }
+            for bytes in allowed {
+                let case = case(&operation, bytes, &mut rng).expect(name).expect("a case");
+                let message = case.inputs.iter().find(|(input, _)| *input == "message");
+                assert_eq!(message.map(|(_, message)| message.len()), Some(bytes), "{name}");
+            }
+        }
+    }
 }
