@@ -29,6 +29,11 @@ pub trait Chip: Any + Send {
     /// Its select line goes active (low) or back.
     fn select(&mut self, selected: bool, now_ns: u64);
 
+    /// Reason why the machine has to stop, which the board takes after [`Chip::select`].
+    fn take_failure(&mut self) -> Option<String> {
+        None
+    }
+
     /// A byte is clocked in while it is selected, complete at `now_ns`; what it has clocked out
     /// meanwhile.
     ///
@@ -92,6 +97,12 @@ struct Mounted {
     chip: Box<dyn Chip>,
     wiring: Wiring,
     selected: bool,
+}
+
+/// Returns true if a port drives a select line low. One that nobody drives is high: the pull-up at
+/// the chip.
+fn selects(port: &Port, bit: u8) -> bool {
+    port.driven & !port.levels & 1 << bit != 0
 }
 
 impl Clone for Mounted {
@@ -164,7 +175,7 @@ pub struct Board {
     pub(crate) due: u64,
     /// Levels at pins may have changed since the ports last looked.
     pub(crate) changed: bool,
-    /// Reason of a device on a two-wire bus why the machine has to stop.
+    /// Reason of a chip or device why the machine has to stop.
     pub(crate) failure: Option<String>,
 }
 
@@ -218,10 +229,13 @@ impl Board {
         }
     }
 
-    /// Puts a chip onto the board, powered up at time 0: to be done before the run begins.
+    /// Puts a chip onto the board, powered up at time 0: to be done before the run begins. One
+    /// whose select line is low already is selected from here on, and is not told.
     pub fn mount(&mut self, mut chip: Box<dyn Chip>, wiring: Wiring) {
         chip.power_up();
-        self.chips.push(Mounted { chip, wiring, selected: false });
+        let selected =
+            self.ports.get(&wiring.select.port).is_some_and(|port| selects(port, wiring.select.bit));
+        self.chips.push(Mounted { chip, wiring, selected });
         self.reschedule();
     }
 
@@ -278,7 +292,7 @@ impl Board {
         let answer = act(&mut self.i2c_buses, now_ns);
         if let Some(what) = self.i2c_buses.take_failure(bus) {
             self.failure = Some(what);
-            self.due = 0;
+            self.reschedule();
         }
         answer
     }
@@ -352,7 +366,7 @@ impl Board {
 
     /// Levels at a port have changed: chips are selected by that.
     fn select_chips(&mut self, port: &str, cycle: u64) {
-        let Some(Port { driven, levels, .. }) = self.ports.get(port).copied() else { return };
+        let Some(own) = self.ports.get(port).copied() else { return };
         self.changed = true;
         if self.chips.is_empty() {
             return;
@@ -361,12 +375,14 @@ impl Board {
         let mut changed = false;
         for mounted in &mut self.chips {
             let select = &mounted.wiring.select;
-            // A select line that nobody drives is high: the pull-up at the chip.
-            let selected = driven & !levels & 1 << select.bit != 0;
+            let selected = selects(&own, select.bit);
             if select.port == port && selected != mounted.selected {
                 mounted.selected = selected;
                 mounted.chip.tick(now_ns);
                 mounted.chip.select(selected, now_ns);
+                if let Some(what) = mounted.chip.take_failure() {
+                    self.failure = Some(format!("{}: {what}", mounted.chip.name()));
+                }
                 changed = true;
             }
         }
@@ -379,8 +395,12 @@ impl Board {
     /// chip is selected.
     ///
     /// # Errors
-    /// The selected chip does not understand the byte.
+    /// The selected chip does not understand the byte, or a chip has failed before.
     pub fn transfer(&mut self, spi: &str, clock: SpiClock, byte: u8, cycle: u64) -> Result<u8, String> {
+        if let Some(what) = self.failure.take() {
+            self.reschedule();
+            return Err(what);
+        }
         let now_ns = self.time_ns(cycle);
         let mut on_line =
             self.chips.iter_mut().filter(|mounted| mounted.selected && mounted.wiring.spi == spi);
@@ -424,7 +444,10 @@ impl Board {
     pub(crate) fn reschedule(&mut self) {
         let chips = self.chips.iter().filter_map(|mounted| mounted.chip.due());
         let due = chips.chain(self.pin_signals.iter().filter_map(PinSignal::due)).min();
-        self.due = due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns));
+        self.due = match self.failure {
+            Some(_) => 0,
+            None => due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns)),
+        };
         self.changed |= !self.chips.is_empty() || !self.pin_signals.is_empty();
     }
 
@@ -449,6 +472,7 @@ impl Board {
         self.set_capture_source(None);
         self.analog_outputs.clear();
         self.changed = true;
+        self.failure = None;
         self.i2c_buses.power_up();
         self.pin_signals.iter_mut().for_each(PinSignal::power_up);
         for mounted in &mut self.chips {

@@ -17,7 +17,7 @@ use lab::probe::{self, Argument, Probe, Reason, Returns};
 use lab::timeline::Spent;
 use lab::user_firmware::Setup;
 use lab::{LabError, bench, units};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -113,15 +113,22 @@ impl Machine {
         self.probe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Refuses a use of the machine by a function of one of its devices, which would wait for
+    /// itself.
+    fn refuse_within_device(&self) -> PyResult<()> {
+        if devices::is_within() && matches!(self.probe.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(devices::refused());
+        }
+        Ok(())
+    }
+
     /// Does something with what is loaded, while others may use the interpreter.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
         act: impl FnOnce(&mut Probe) -> Result<T, LabError> + Send,
     ) -> PyResult<T> {
-        if devices::is_within() && matches!(self.probe.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(devices::refused());
-        }
+        self.refuse_within_device()?;
         let done = py.detach(|| self.lock().as_mut().map(act));
         let done =
             done.ok_or_else(|| UsageError::new_err("nothing is loaded: load(\"firmware.elf\") first"))?;
@@ -190,10 +197,11 @@ impl Machine {
     /// Loads an ELF file, and resets the machine: its first instruction comes next.
     fn load(&self, py: Python<'_>, elf: PathBuf) -> PyResult<()> {
         self.actions.refuse_within("load")?;
+        self.refuse_within_device()?;
         let workspace = workspace()?;
         let setup = Setup { elf, ..self.setup.clone() };
         let probe = py.detach(|| Probe::attach(&workspace, &setup)).map_err(|error| exception(&error))?;
-        let before = self.lock().replace(probe);
+        let before = py.detach(|| self.lock().replace(probe));
         // The end of a device's functions may run Python code, which may come here.
         drop(before);
         self.actions.clear();
@@ -242,7 +250,7 @@ impl Machine {
 
     /// From here on calls ``act(machine)`` whenever the instruction at this symbol or address comes
     /// next, in ``run`` and in ``call``; ``None`` for no longer. It may look at the machine and
-    /// change it, but not run it. What it raises ends the run. ``load`` forgets it.
+    /// change it, but not run it. Its exception ends the run. ``load`` forgets it.
     fn on(&self, py: Python<'_>, place: &Bound<'_, PyAny>, act: Option<Py<PyAny>>) -> PyResult<()> {
         let place = crate::convert::place(place)?;
         let address = self.with(py, |probe| Ok(probe.firmware().symbol(&place)?.address))?;
@@ -383,15 +391,24 @@ impl Machine {
         &self,
         py: Python<'_>,
         bus: &str,
-        address: u8,
+        address: &Bound<'_, PyAny>,
         write: Option<Py<PyAny>>,
         read: Option<Py<PyAny>>,
         start: Option<Py<PyAny>>,
         stop: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let functions = [("write", write), ("read", read), ("start", start), ("stop", stop)];
+        let address: u8 = address.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+            true => UsageError::new_err(format!(
+                "{address} is no I2C address: they have seven bits, up to 0x7f, without the bit for reading"
+            )),
+            false => error,
+        })?;
         let script = self.devices.script(format!("{bus} {address:#04x}"), functions);
-        self.with(py, |probe| probe.attach_i2c(bus, address, Arc::new(Mutex::new(script))))
+        let shared = Arc::new(Mutex::new(script.clone()));
+        self.with(py, |probe| probe.attach_i2c(bus, address, shared))?;
+        self.devices.keep(&script);
+        Ok(())
     }
 
     /// Wires a device to an SPI master, such as ``SPI`` or ``SPI1``; the pin ``select`` selects it
@@ -411,7 +428,10 @@ impl Machine {
     ) -> PyResult<()> {
         let functions = [("transfer", Some(transfer)), ("select", on_select)];
         let script = self.devices.script(format!("{bus} {select}"), functions);
-        self.with(py, |probe| probe.attach_spi(bus, select, mode, Arc::new(Mutex::new(script))))
+        let shared = Arc::new(Mutex::new(script.clone()));
+        self.with(py, |probe| probe.attach_spi(bus, select, mode, shared))?;
+        self.devices.keep(&script);
+        Ok(())
     }
 
     /// A record for each function that was executed since reset, as

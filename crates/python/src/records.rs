@@ -84,6 +84,7 @@ pub fn bench<'py>(
         earlier: if fresh { Earlier::Replaced } else { Earlier::Taken },
     };
     let workspace = calibrated(workspace()?.cached_in(cache), calibration)?;
+    workspace.origin().look_up();
     let rows = wait(py, |interrupted| lab::bench::run(&workspace, &request, &Unseen(interrupted)))?;
     let wrong = rows.iter().filter(|row| !row.verified).count();
     let problem = (wrong > 0).then(|| {
@@ -136,6 +137,7 @@ pub fn measure<'py>(
         return Err(UsageError::new_err("calls must be at least 1"));
     }
     let workspace = calibrated(workspace()?, calibration)?;
+    workspace.origin().look_up();
     let request = |elf: PathBuf| -> PyResult<lab::measure::Request> {
         Ok(lab::measure::Request {
             setup: Setup {

@@ -110,6 +110,23 @@ __attribute__((used)) void send_asleep(void)
         ;
 }
 
+/* Selects the device at PB2 and leaves it selected. */
+__attribute__((used)) void select_spi(void)
+{
+    PORTB = 0;
+    DDRB = 1 << 2 | 1 << 3 | 1 << 5;
+    SPCR = 1 << SPE | 1 << MSTR;
+}
+
+/* A byte to the device that is selected. */
+__attribute__((used)) uint8_t spi_byte(uint8_t byte)
+{
+    SPDR = byte;
+    while (!(SPSR & 1 << SPIF))
+        ;
+    return SPDR;
+}
+
 /* Exchanges two bytes with the device that PB2 selects. */
 __attribute__((used)) uint16_t spi_exchange(uint8_t first, uint8_t second)
 {

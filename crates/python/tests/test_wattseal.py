@@ -220,6 +220,7 @@ class OfMachine(unittest.TestCase):
             ("TWI1", 0x50, "no I2C interface 'TWI1'"),
             ("TWI", 0x48, "a device at this address already"),
             ("TWI", 0x90, "0x90 is no I2C address"),
+            ("TWI", 0x148, "328 is no I2C address"),
         ]:
             with self.assertRaisesRegex(wattseal.UsageError, said):
                 machine.attach_i2c(bus, address)
@@ -259,6 +260,7 @@ class OfMachine(unittest.TestCase):
             (lambda: 300, ValueError, "it returned 300, and a byte is an integer from 0 to 255"),
             (lambda: None, ValueError, "it returned None"),
             (lambda: machine.cycles, wattseal.UsageError, "its machine runs"),
+            (lambda: machine.load(self.elf), wattseal.UsageError, "its machine runs"),
         ]:
             machine.restore(kept)
             machine.attach_i2c("TWI", 0x48, write=lambda byte: True, read=read)
@@ -276,6 +278,41 @@ class OfMachine(unittest.TestCase):
         machine.attach_spi("SPI", "PB2", transfer)
         with self.assertRaisesRegex(OSError, "no such register"):
             machine.call("spi_exchange", 1, 2)
+
+    def test_an_exception_of_on_select_ends_the_run_before_a_transfer(self):
+        machine = self.machine
+        machine.run(until="main")
+        kept = machine.snapshot()
+        heard, fails = [], [True]
+
+        def select(selected, time_s):
+            if fails:
+                raise OSError("not now")
+
+        def transfer(byte):
+            heard.append(byte)
+            return byte ^ 0xFF
+
+        machine.attach_spi("SPI", "PB2", transfer, on_select=select)
+        with self.assertRaisesRegex(OSError, "not now"):
+            machine.call("spi_exchange", 0x12, 0x34)
+        self.assertEqual(heard, [])
+        fails.clear()
+        # It is raised once.
+        self.assertEqual(machine.call("spi_exchange", 0x12, 0x34).result, 0xEDCB)
+        self.assertEqual(heard, [0x12, 0x34])
+        # A snapshot from before has no device: its line is open.
+        machine.restore(kept)
+        self.assertEqual(machine.call("spi_exchange", 0x12, 0x34).result, 0xFFFF)
+
+    def test_a_device_is_selected_whose_line_is_low_when_it_is_attached(self):
+        machine = self.machine
+        machine.run(until="main")
+        heard = []
+        machine.call("select_spi")
+        machine.attach_spi("SPI", "PB2", lambda byte: heard.append(byte) or 7)
+        self.assertEqual(machine.call("spi_byte", 1).result, 7)
+        self.assertEqual(heard, [1])
 
     def test_steps_of_a_core_asleep_ask_a_device_once(self):
         machine = self.machine

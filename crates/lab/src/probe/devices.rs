@@ -181,6 +181,10 @@ impl Chip for SpiDevice {
         self.shared.answer(answer, ());
     }
 
+    fn take_failure(&mut self) -> Option<String> {
+        self.shared.failure.take()
+    }
+
     fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String> {
         let answer = self.shared.script(now_ns).map(|mut script| script.transfer(byte));
         let answer = self.shared.answer(answer, 0xFF);

@@ -41,9 +41,12 @@ impl Devices {
         functions: impl IntoIterator<Item = (&'static str, Option<Py<PyAny>>)>,
     ) -> Script {
         let given = functions.into_iter().filter_map(|(method, act)| Some((method, act?))).collect();
-        let functions = Arc::new(Mutex::new(given));
-        lock(&self.functions).push(Arc::clone(&functions));
-        Script { name, functions, raised: Arc::clone(&self.raised) }
+        Script { name, functions: Arc::new(Mutex::new(given)), raised: Arc::clone(&self.raised) }
+    }
+
+    /// Keeps the functions of a device that was attached.
+    pub fn keep(&self, script: &Script) {
+        lock(&self.functions).push(Arc::clone(&script.functions));
     }
 
     /// The exception that ended a run, once.
@@ -73,6 +76,7 @@ impl Devices {
 }
 
 /// One device.
+#[derive(Clone)]
 pub struct Script {
     name: String,
     functions: Arc<Mutex<Functions>>,
