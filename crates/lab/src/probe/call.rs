@@ -145,7 +145,7 @@ impl Probe {
 
         let registers = self.machine.registers();
         let stands_at = self.machine.pc();
-        let return_to = self.place_to_return_to(index);
+        let return_to = self.place_to_return_to();
         let sp = self.enter((&name, entry), return_to, placement, &convention)?;
 
         let cycles = self.machine.cycles();
@@ -216,16 +216,14 @@ impl Probe {
         Ok(Some(taken))
     }
 
-    /// The place to which a function returns: where the program stands, but not where the function
-    /// itself or one that it calls comes by. Then it is where the program begins after a reset.
-    fn place_to_return_to(&self, function: usize) -> u32 {
+    /// The place to which a function returns: where the program stands in main; elsewhere the
+    /// function, or one that it calls, may come by there. Then it is where the program begins after
+    /// a reset.
+    fn place_to_return_to(&self) -> u32 {
         let stands_at = self.machine.pc();
-        let functions = self.firmware().functions();
-        let comes_by = |index: usize| {
-            let known = &functions[index];
-            index == function || known.address == stands_at && known.name != "main"
-        };
-        if self.firmware().function_at(stands_at).is_some_and(comes_by) { self.first_pc } else { stands_at }
+        let stands_in =
+            self.firmware().function_at(stands_at).map(|index| &self.firmware().functions()[index]);
+        if stands_in.is_some_and(|known| known.name == "main") { stands_at } else { self.first_pc }
     }
 
     /// Puts arguments and return address where the function expects them. Returns the stack pointer
