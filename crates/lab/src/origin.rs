@@ -22,6 +22,12 @@ impl Origin {
     pub fn of(folder: Option<&Path>) -> Origin {
         Origin { version: env!("CARGO_PKG_VERSION").into(), commit: Commit::of(folder) }
     }
+
+    /// Looks the commit up, before the figures of rows that show it: the tree may change while they
+    /// are measured.
+    pub fn look_up(&self) {
+        let _known = self.commit.as_str();
+    }
 }
 
 /// Commit of a source tree, with `-dirty` where a file of it differs; `unknown` where there is no
@@ -120,9 +126,14 @@ fn commit(root: &Path) -> Option<String> {
     if !root.join(".git").exists() {
         return None;
     }
+    let root = root.canonicalize().ok()?;
     // No lock: another git may be at work in the tree.
     let mut command = Command::new("git");
-    command.arg("-C").arg(root).args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
+    // Where `.git` is no repository, git would go up into another one.
+    if let Some(outer) = root.parent() {
+        command.env("GIT_CEILING_DIRECTORIES", outer);
+    }
+    command.arg("-C").arg(&root).args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
     command.env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null()).stderr(Stdio::null());
     let output = command.output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -192,7 +203,14 @@ mod tests {
         assert!(clean.len() == 12 && clean.chars().all(|digit| digit.is_ascii_hexdigit()), "{clean}");
         std::fs::write(root.join("a"), "22").expect("a file");
         assert_eq!(commit(&root), Some(format!("{clean}-dirty")));
+        let origin = Origin::of(Some(&root));
+        origin.look_up();
+        std::fs::write(root.join("a"), "1").expect("a file");
+        assert_eq!(commit(&root).as_ref(), Some(&clean));
+        assert_eq!(origin.commit.as_str(), format!("{clean}-dirty"), "as it was before the figures");
         assert_eq!(commit(&root.join("inside")), None);
+        std::fs::create_dir(root.join("inside/.git")).expect("a folder");
+        assert_eq!(commit(&root.join("inside")), None, "not the outer repository's");
         std::fs::remove_dir_all(&root).expect("a folder");
     }
 }
