@@ -4,7 +4,7 @@
 //! A conversion takes 96 cycles of clk_adc (section 4.9.2), and looks at its input where it begins.
 //! Input `n` is the board's input `n`. The sensor stands at 27 degrees, where it has 0.706 V
 //! (section 4.9.5). The reference is the supply. Left out: the noise and the non-linearity of
-//! erratum RP2040-E11.
+//! erratum RP2040-E11. Refused: inputs that do not exist, and the sensor without its power.
 
 use super::{BLOCK, CLK_ADC, Write, register};
 use crate::clock::rescaled;
@@ -118,17 +118,22 @@ impl Adc {
     }
 
     /// Takes the sample of a conversion that begins at a cycle.
-    fn begin(&mut self, at: u64, context: &Context<'_, '_>) {
+    ///
+    /// # Errors
+    /// The input does not exist or has no power.
+    fn begin(&mut self, at: u64, context: &Context<'_, '_>) -> Result<(), &'static str> {
         let control = self.registers[CS];
         let volts = match control >> AINSEL & 7 {
             SENSOR if control & TS_EN != 0 => SENSOR_V,
             channel @ 0..SENSOR => context.board.analog_v(channel as u8, at),
-            _ => 0.0,
+            SENSOR => return Err("a conversion of the sensor without its power (CS.TS_EN)"),
+            _ => return Err("a conversion of an input that does not exist (CS.AINSEL)"),
         };
         let code = (volts / context.board.supply_v * 4096.0).floor().clamp(0.0, 4095.0) as u32;
         self.converting = self.cycles(CONVERSION).map(|cycles| (code, at + cycles));
         let again = self.registers[CS] & START_MANY != 0;
         self.begins = self.cycles(self.period()).filter(|_| again).map(|cycles| at + cycles);
+        Ok(())
     }
 
     fn finish(&mut self, code: u32) {
@@ -161,7 +166,10 @@ impl Adc {
                 self.finish(code);
             }
             if self.converting.is_none() && self.begins.is_some_and(|begins| begins <= at) {
-                self.begin(at, context);
+                self.begins = None;
+                if let Err(what) = self.begin(at, context) {
+                    super::stop(&self.name, what, context);
+                }
             }
         }
         self.request(context);
@@ -222,6 +230,13 @@ impl Adc {
         let started = offset == CS && write.onto(0) & START_ONCE != 0;
         self.registers.write(offset, |before| write.onto(before))?;
         let control = self.registers[CS];
+        if offset == DIV && self.begins.is_some() {
+            // The divider begins anew; without one a conversion follows the other.
+            let free = self.converting.map_or(context.now, |(_, end)| end);
+            let period = u64::from(self.registers[DIV] + 256);
+            let divided = self.cycles(period).filter(|_| period > CONVERSION);
+            self.begins = Some(divided.map_or(free, |cycles| context.now + cycles));
+        }
         if control & EN == 0 {
             (self.converting, self.begins) = (None, None);
             return Ok(());
@@ -232,9 +247,10 @@ impl Adc {
         if control & START_MANY == 0 {
             self.begins = None;
         }
+        let started = started && control & START_MANY == 0;
         let begins_many = control & START_MANY != 0 && self.begins.is_none();
         if self.converting.is_none() && (started || begins_many) {
-            self.begin(context.now, context);
+            self.begin(context.now, context)?;
         } else if begins_many {
             self.begins = self.converting.map(|(_, end)| end);
         }

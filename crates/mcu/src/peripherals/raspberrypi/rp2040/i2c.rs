@@ -6,7 +6,9 @@
 //! nine. Without a further command the clock is held. Who answers is on the board; where nobody is,
 //! an address is not acknowledged. Its own address is kept, but no other master is there to use it.
 //! Estimate: an interface that is switched off while it holds the clock goes on holding it, so that
-//! the next command begins with a RESTART. Refused: 10-bit addresses, general call and START byte.
+//! the next command begins with a RESTART. An abort counts the commands that are left in the queue,
+//! with that whose address nobody acknowledged. Refused: 10-bit addresses, general call, START
+//! byte, a RESTART without IC_RESTART_EN, RX_FIFO_FULL_HLD_CTRL, and other speeds than two.
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::{Register, Registers, part_of_word};
@@ -41,11 +43,14 @@ const IC_COMP_PARAM_1: u32 = 0xf4;
 const IC_COMP_VERSION: u32 = 0xf8;
 const IC_COMP_TYPE: u32 = 0xfc;
 
-/// IC_CON: SPEED of fast mode, 10-bit addresses as a master, RESTARTs, TX_EMPTY when the byte is
-/// out.
+/// IC_CON: SPEED and its fast mode, 10-bit addresses as a master, RESTARTs, TX_EMPTY when the byte
+/// is out, a clock that is held while the queue is full.
+const SPEED: u32 = 3 << 1;
 const SPEED_FAST: u32 = 2 << 1;
 const ADDR10_MASTER: u32 = 1 << 4;
+const RESTART_EN: u32 = 1 << 5;
 const TX_EMPTY_CTRL: u32 = 1 << 8;
+const RX_FIFO_FULL_HLD_CTRL: u32 = 1 << 9;
 /// IC_DATA_CMD.
 const READ: u32 = 1 << 8;
 const STOP: u32 = 1 << 9;
@@ -63,7 +68,8 @@ const START_DET: u32 = 1 << 10;
 const RESTART_DET: u32 = 1 << 12;
 /// Those that follow the queues, and are not kept.
 const LEVELS: u32 = RX_FULL | TX_EMPTY;
-/// IC_TX_ABRT_SOURCE.
+/// IC_TX_ABRT_SOURCE, whose high bits are TX_FLUSH_CNT.
+const TX_FLUSH_CNT: u32 = 23;
 const ABRT_7B_ADDR_NOACK: u32 = 1 << 0;
 const ABRT_TXDATA_NOACK: u32 = 1 << 3;
 /// IC_ENABLE.
@@ -86,9 +92,10 @@ const CLEARS: [(u32, u32); 12] = [
 
 /// The registers that keep what is written.
 const MAP: &[Register] = &[
-    Register::new(IC_CON, 0x3ff)
-        .with_reset(0x65)
-        .refusing(ADDR10_MASTER, "10-bit addresses as a master are not modelled"),
+    Register::new(IC_CON, 0x3ff).with_reset(0x65).refusing(
+        ADDR10_MASTER | RX_FIFO_FULL_HLD_CTRL,
+        "10-bit addresses as a master and RX_FIFO_FULL_HLD_CTRL are not modelled",
+    ),
     Register::new(IC_TAR, 0xfff)
         .with_reset(0x55)
         .refusing(1 << 11, "general calls and START bytes (SPECIAL) are not modelled"),
@@ -146,6 +153,8 @@ pub struct I2c {
     phase: Phase,
     /// The direction of the last address.
     reads: bool,
+    /// A RESTART that is not allowed.
+    refused: bool,
     requests: u128,
 }
 
@@ -171,6 +180,7 @@ impl I2c {
             abort: 0,
             phase: Phase::Free,
             reads: false,
+            refused: false,
             requests: 0,
         })
     }
@@ -198,6 +208,7 @@ impl I2c {
                 self.commands.pop_front();
                 self.phase = Phase::Data(command, at + 9 * self.period());
             }
+            Phase::Held if self.registers[IC_CON] & RESTART_EN == 0 => self.refused = true,
             Phase::Free | Phase::Held => {
                 self.raised |= ACTIVITY;
                 self.raised |= if self.phase == Phase::Free { START_DET } else { RESTART_DET };
@@ -208,18 +219,20 @@ impl I2c {
         }
     }
 
-    /// Nobody acknowledged: the queue is emptied, and the bus let go of.
+    /// Nobody acknowledged: the queues are emptied, and the bus let go of.
     fn give_up(&mut self, source: u32, at: u64) {
-        self.abort |= source;
+        self.abort |= source | (self.commands.len() as u32) << TX_FLUSH_CNT;
         self.raised |= TX_ABRT;
         self.commands.clear();
+        self.received.clear();
         self.phase = Phase::Stopping(at + self.period());
     }
 
     fn finish_data(&mut self, command: u32, at: u64, context: &mut Context<'_, '_>) {
         if command & READ != 0 {
             let next = self.commands.front();
-            let goes_on = next.is_some_and(|next| next & (READ | RESTART) == READ);
+            // With an empty queue it waits for the next command behind the acknowledgement.
+            let goes_on = next.is_none_or(|next| next & (READ | RESTART) == READ);
             let acknowledged = command & STOP == 0 && goes_on;
             let byte = context.board.two_wire_read(&self.name, acknowledged, at);
             if self.received.len() < DEPTH {
@@ -271,6 +284,9 @@ impl I2c {
     }
 
     fn request(&mut self, context: &mut Context<'_, '_>) {
+        if std::mem::take(&mut self.refused) {
+            super::stop(&self.name, "a RESTART while IC_CON.IC_RESTART_EN is 0 is not modelled", context);
+        }
         if self.raw() & self.registers[IC_INTR_MASK] != 0 && self.is_enabled() {
             context.request(self.irq);
         } else {
@@ -335,8 +351,21 @@ impl I2c {
             }
             // These can be set while the interface is off alone (their descriptions).
             IC_CON | 0x08 | IC_SS_SCL_HCNT..=IC_FS_SCL_LCNT | IC_FS_SPKLEN if self.is_enabled() => {}
+            IC_CON if matches!(write.onto(self.registers[IC_CON]) & SPEED, 0 | SPEED) => {
+                return Err("IC_CON.SPEED 0 and 3 do not exist");
+            }
+            // They take no less.
+            IC_SS_SCL_HCNT | IC_FS_SCL_HCNT => self.write_bounded(offset, write, 6)?,
+            IC_SS_SCL_LCNT | IC_FS_SCL_LCNT => self.write_bounded(offset, write, 8)?,
+            IC_FS_SPKLEN => self.write_bounded(offset, write, 1)?,
             _ => self.registers.write(offset, |before| write.onto(before))?,
         }
+        Ok(())
+    }
+
+    fn write_bounded(&mut self, offset: u32, write: Write, least: u32) -> Result<(), &'static str> {
+        self.registers.write(offset, |before| write.onto(before))?;
+        self.registers.set(offset, self.registers[offset].max(least));
         Ok(())
     }
 
@@ -364,7 +393,7 @@ impl I2c {
         self.received.clear();
         (self.raised, self.abort) = (0, 0);
         self.phase = Phase::Free;
-        self.reads = false;
+        (self.reads, self.refused) = (false, false);
     }
 }
 

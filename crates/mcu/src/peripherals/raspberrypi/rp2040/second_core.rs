@@ -1,5 +1,7 @@
-//! The mailboxes between the cores (section 2.3.1.4), and behind them the second core as far as the
-//! boot ROM brings it (section 2.8.2): it waits for what it is to run, answers, and never runs it.
+//! The mailboxes between the cores (section 2.3.1.4), and the second core behind them.
+//!
+//! The second core comes as far as the boot ROM brings it (section 2.8.2). It waits for the
+//! addresses of its program, answers, and never runs it.
 
 use crate::{Context, Events};
 use std::collections::VecDeque;

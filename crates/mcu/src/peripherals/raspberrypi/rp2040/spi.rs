@@ -2,9 +2,11 @@
 //! 4.4.
 //!
 //! A frame of 8 or 16 bits takes as many periods of clk_peri / (CPSDVSR * (1 + SCR)); its chip is
-//! who is selected on the board. Frames follow each other without a gap. Refused: frames of other
-//! lengths, the formats of TI and Microwire, loopback, the port as a slave, and the interrupt of
-//! the receive timeout.
+//! who is selected on the board. With SPH = 0 the frame signal rises between two frames. Estimate:
+//! that takes 1.5 periods (raspberrypi/pico-examples issue 285 has about two, pico-feedback issue
+//! 39 8.5 periods a byte with SPH = 1); with SPH = 1 frames follow each other without a gap.
+//! Refused: frames of other lengths, the formats of TI and Microwire, loopback, the port as a
+//! slave, and the interrupt of the receive timeout, which SSPRIS does not have either.
 
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
@@ -75,9 +77,9 @@ pub struct Spi {
     received: VecDeque<u16>,
     /// The frame in the shift register, and when it is out.
     shifting: Option<(u16, u64)>,
+    /// The cycle from which on the next frame can begin.
+    free: u64,
     overrun: bool,
-    /// Refusal of a chip, which no access of the program was there for.
-    refused: Option<String>,
     requests: u128,
 }
 
@@ -102,8 +104,8 @@ impl Spi {
             queue: VecDeque::new(),
             received: VecDeque::new(),
             shifting: None,
+            free: 0,
             overrun: false,
-            refused: None,
             requests: 0,
         })
     }
@@ -124,9 +126,20 @@ impl Spi {
 
     /// Core cycles of a frame; none without a clock.
     fn frame(&self) -> Option<u64> {
-        let periods = u128::from(8 * self.bytes().ok()? * self.divisor());
-        let cycles = (periods * u128::from(self.clock_hz)).checked_div(self.peripheral_hz.into())?;
-        (cycles != 0).then_some(cycles as u64)
+        self.cycles(8 * self.bytes().ok()? * self.divisor()).filter(|cycles| *cycles != 0)
+    }
+
+    /// Core cycles of so many cycles of clk_peri; none without a clock.
+    fn cycles(&self, periods: u64) -> Option<u64> {
+        let cycles = u128::from(periods) * u128::from(self.clock_hz);
+        Some(cycles.checked_div(self.peripheral_hz.into())? as u64)
+    }
+
+    /// Core cycles of the frame signal between two frames.
+    fn gap(&self) -> u64 {
+        let has_gap = self.registers[SSPCR0] & SPH == 0;
+        let periods = (3 * self.divisor()).div_ceil(2);
+        self.cycles(periods).filter(|_| has_gap).unwrap_or(0)
     }
 
     fn clock(&self) -> SpiClock {
@@ -149,7 +162,7 @@ impl Spi {
             return Ok(());
         }
         let cycles = self.frame().ok_or("sending without clk_peri, or with CPSDVSR 0")?;
-        self.shifting = self.queue.pop_front().map(|frame| (frame, at + cycles));
+        self.shifting = self.queue.pop_front().map(|frame| (frame, at.max(self.free) + cycles));
         Ok(())
     }
 
@@ -162,7 +175,7 @@ impl Spi {
             for byte in bytes {
                 match context.board.transfer(&self.name, self.clock(), *byte, end) {
                     Ok(received) => answer = answer << 8 | u16::from(received),
-                    Err(what) => self.refused = Some(what),
+                    Err(what) => super::stop(&self.name, &what, context),
                 }
             }
             if self.received.len() < DEPTH {
@@ -170,6 +183,7 @@ impl Spi {
             } else {
                 self.overrun = true;
             }
+            self.free = end + self.gap();
             // It has had a clock so far.
             let _ = self.begin(end);
         }
@@ -235,8 +249,8 @@ impl Spi {
         self.queue.clear();
         self.received.clear();
         self.shifting = None;
+        self.free = 0;
         self.overrun = false;
-        self.refused = None;
     }
 }
 
@@ -247,9 +261,6 @@ impl Peripheral for Spi {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context);
-        if let Some(what) = &self.refused {
-            return context.refuse(&self.name, address, what.clone());
-        }
         let word = self.read_register(register(address));
         let word = word.ok_or_else(|| context.fault(&self.name, address, "register not modelled"))?;
         self.request(context);
@@ -297,6 +308,7 @@ impl Peripheral for Spi {
             let before = self.clock_hz;
             let moved = |(frame, end): (u16, u64)| (frame, rescaled(end, now, before, clock_hz));
             self.shifting = self.shifting.map(moved);
+            self.free = rescaled(self.free, now, before, clock_hz);
             self.clock_hz = clock_hz;
         }
     }

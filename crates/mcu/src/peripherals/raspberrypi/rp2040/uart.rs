@@ -1,6 +1,7 @@
-//! A UART, Arm's PL011 with queues of 32 characters: section 4.2. Loopback, flow control, IrDA,
-//! and breaks are refused. DMA is
-//! asked for while there is room in the queue, or a character (DREQ, section 2.5.3.1).
+//! A UART, Arm's PL011 with queues of 32 characters: section 4.2.
+//!
+//! DMA is asked for while there is room in the queue, or a character (DREQ, section 2.5.3.1).
+//! Refused: loopback, flow control, IrDA, breaks, and DMACR.DMAONERR.
 
 use super::{BLOCK, CLK_PERI, Write, register};
 use crate::clock::rescaled;
@@ -42,6 +43,7 @@ const RXE: u32 = 1 << 9;
 /// DMACR.
 const RXDMAE: u32 = 1 << 0;
 const TXDMAE: u32 = 1 << 1;
+const DMAONERR: u32 = 1 << 2;
 /// Interrupts: overrun, receive timeout, transmit, receive.
 const OE: u32 = 1 << 10;
 const RT: u32 = 1 << 6;
@@ -70,7 +72,7 @@ const MAP: &[Register] = &[
         .refusing(0xc086, "loopback, flow control and IrDA are not modelled"),
     Register::new(IFLS, 0x3f).with_reset(0x12),
     Register::new(IMSC, 0x7ff),
-    Register::new(DMACR, 7),
+    Register::new(DMACR, 3).refusing(DMAONERR, "DMACR.DMAONERR is not modelled"),
 ];
 
 /// The registers.

@@ -114,6 +114,16 @@ fn channel_wraps_swaps_and_chains() {
     assert_eq!(found(&*machine, 18)[16..], [1, 0xee]);
 }
 
+/// Section 2.1: SIO is a port of the core alone.
+#[test]
+fn channel_to_sio_stops_the_run() {
+    let writes = [release(0), (DMA, FROM), (DMA + 4, SIO + 0x14), (DMA + 8, 1), (DMA + 0xc, WORDS)];
+    let mut machine = written("sio", &writes, &[1]);
+    let until = Until { cycles: Some(machine.cycles() + 2_000), ..Until::default() };
+    let fault = format!("{:?}", machine.run(&until).expect_err("a fault"));
+    assert!(fault.contains("SIO is not on the bus that DMA reaches"), "{fault}");
+}
+
 /// Section 2.5.3: DREQs pace the channels, so that no queue overflows: words go through a state
 /// machine of PIO, one channel into its queue and another out of it.
 #[test]

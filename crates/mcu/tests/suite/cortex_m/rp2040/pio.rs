@@ -205,6 +205,39 @@ fn instructions_compute() {
     assert_eq!(bench.read(RXF0), 9);
 }
 
+/// A level that changes twice within the synchroniser wakes a WAIT for the second one.
+#[test]
+fn wait_sees_each_of_two_near_edges() {
+    // WAIT 1 GPIO 3; IRQ 0; JMP 2.
+    let mut bench = pio(&[0x2083, 0xc000, 0x0002]);
+    bench.bus.board.set_input(Pin::new("GPIO", 3), Some(true));
+    bench.bus.resume(bench.now, 0);
+    bench.now += 10;
+    bench.bus.board.set_input(Pin::new("GPIO", 3), Some(false));
+    bench.bus.resume(bench.now, 0);
+    bench.now += 10;
+    bench.write(CTRL, ENABLE_WITH_CLOCK);
+    for high in [false, true] {
+        let now = bench.now + 1;
+        bench.advance(now);
+        bench.bus.board.set_input(Pin::new("GPIO", 4), Some(!high));
+        bench.bus.board.set_input(Pin::new("GPIO", 3), Some(high));
+        bench.bus.resume(now, 0);
+    }
+    bench.advance(bench.now + 10);
+    assert_eq!(bench.read(IRQ), 1);
+}
+
+/// A reserved encoding is refused where it is executed, and a count where it is written.
+#[test]
+fn reserved_settings_are_refused() {
+    let mut bench = pio(&[0xa042]);
+    for instruction in [0x2060, 0x4081, 0x8081, 0xa044, 0xa05a, 0xa062, 0xc080, 0xe060] {
+        says(bench.try_write(INSTR, instruction), "reserved");
+    }
+    says(bench.try_write(PINCTRL, 6 << 26), "go to 5");
+}
+
 /// RESETS holds the block; two settings are refused.
 #[test]
 fn block_in_reset_takes_nothing() {

@@ -1,13 +1,14 @@
 //! The DMA controller: twelve channels that share one read and one write port. Section 2.5.
 //!
-//! Each cycle one read and one write can be made: a sequence of RAM takes a cycle a transfer, one
+//! Each cycle one read and one write can be made. A sequence of RAM takes a cycle a transfer, one
 //! at an APB peripheral as long as its bridge takes (section 2.1.3). Channels that have a request
 //! are served round robin, a single one of low priority after all of high priority. A request is
 //! looked at before each transfer, so that a FIFO neither overflows nor underflows. A transfer
 //! comes about between two instructions of the core, when its write is done. Estimates: the first
 //! read begins in the cycle after a trigger, and a pacing timer begins with the write of its
-//! register. Left out: what the XIP cache makes a read of flash wait. Refused: requests of
-//! blocks that make none here (PWM, XIP), a trigger with TRANS_COUNT 0, and CHx_DBG_CTDREQ.
+//! register. The waits of reads of flash for the XIP cache are left out. Refused: requests of
+//! blocks that make none here (PWM, XIP), addresses of SIO and of the core's own registers, a
+//! trigger with TRANS_COUNT 0, and CHx_DBG_CTDREQ.
 
 mod channel;
 mod sniffer;
@@ -54,6 +55,10 @@ const PERMANENT: u32 = 0x3f;
 /// The requests of blocks that make them here: PIO, SPI, UART, I2C, ADC (table 120).
 const KNOWN_REQUESTS: u64 = 0x1f_00ff_ffff;
 
+/// The first address that the DMA's bus does not reach: SIO, and the core's registers behind it.
+const SIO: u32 = 0xd000_0000;
+/// Pulses that a pacing timer keeps for a channel (the counter of requests has six bits).
+const BACKLOG: u64 = 63;
 /// Its bit in RESETS.RESET.
 const RESET: u32 = 1 << 2;
 
@@ -232,7 +237,11 @@ impl Dma {
             }
             Kind::Control => {
                 let control = write.onto(channel.control());
+                let before = channel.request();
                 channel.set_control(control)?;
+                if channel.busy && channel.request() != before {
+                    self.pace(number, now)?;
+                }
                 control
             }
         };
@@ -241,7 +250,7 @@ impl Dma {
             return Ok(());
         }
         if written == 0 {
-            self.raised |= u32::from(channel.is_quiet()) << number;
+            self.raised |= u32::from(self.channels[number].is_quiet()) << number;
             return Ok(());
         }
         self.trigger(number, now)
@@ -256,6 +265,15 @@ impl Dma {
         if channel.reload == 0 {
             return Err("a channel that is triggered with TRANS_COUNT 0 is not modelled");
         }
+        self.pace(number, now)?;
+        let channel = &mut self.channels[number];
+        (channel.busy, channel.left) = (true, channel.reload);
+        Ok(())
+    }
+
+    /// A channel begins to follow its request.
+    fn pace(&mut self, number: usize, now: u64) -> Result<(), &'static str> {
+        let channel = &mut self.channels[number];
         match channel.request() {
             request @ TREQ_TIMER0..=TREQ_TIMER3 => {
                 channel.paced = self.timers[(request - TREQ_TIMER0) as usize].pulses(now);
@@ -266,8 +284,17 @@ impl Dma {
             }
             _ => {}
         }
-        (channel.busy, channel.left) = (true, channel.reload);
         Ok(())
+    }
+
+    /// A timer's pulses that a channel did not serve are kept up to a number.
+    fn drop_backlog(&mut self, now: u64) {
+        for channel in self.channels.iter_mut().filter(|channel| channel.busy) {
+            let timer = channel.request().checked_sub(TREQ_TIMER0);
+            if let Some(timer) = timer.and_then(|number| self.timers.get(number as usize)) {
+                channel.paced = channel.paced.max(timer.pulses(now).saturating_sub(BACKLOG));
+            }
+        }
     }
 
     fn write_register(&mut self, offset: u32, write: Write, now: u64) -> Result<(), &'static str> {
@@ -309,7 +336,10 @@ impl Dma {
         Ok(())
     }
 
-    fn request(&self, context: &mut Context<'_, '_>) {
+    fn request(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(what) = self.refused.take() {
+            super::stop(&self.name, what, context);
+        }
         for (index, irq) in (self.irq..).take(2).enumerate() {
             if self.interrupt(index, INTS) != 0 {
                 context.request(irq);
@@ -338,6 +368,7 @@ impl Dma {
         if self.next.is_some() {
             return;
         }
+        self.drop_backlog(now);
         let ready = (0..CHANNELS).filter(|number| self.is_ready(*number, now, events));
         let ready: u32 = ready.fold(0, |mask, number| mask | 1 << number);
         let high = (0..CHANNELS).filter(|number| self.channels[*number].has_high_priority());
@@ -347,6 +378,11 @@ impl Dma {
         let mut rotated = (1..=CHANNELS).map(|step| (self.last + step) % CHANNELS);
         let Some(channel) = rotated.find(|number| group >> number & 1 != 0) else { return };
         let Channel { read_address, write_address, .. } = self.channels[channel];
+        if read_address.max(write_address) >= SIO {
+            self.channels[channel].busy = false;
+            self.refused = Some("SIO is not on the bus that DMA reaches");
+            return;
+        }
         let read = now.max(self.read_free) + cycles(read_address, false);
         let written = read.max(self.write_free) + cycles(write_address, true);
         self.next = Some(Transfer { channel, read, written, under_way: false });
@@ -425,9 +461,6 @@ impl Peripheral for Dma {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if let Some(what) = self.refused {
-            return context.refuse(&self.name, address, what);
-        }
         let word = self.read_register(register(address));
         let word =
             word.ok_or_else(|| context.fault(&self.name, address, "a register that is not modelled"))?;
@@ -445,8 +478,7 @@ impl Peripheral for Dma {
             return super::written_in_reset(&self.name, address, context);
         }
         let write = Write::new(address, size, value);
-        let written = self.refused.map_or(Ok(()), Err);
-        let written = written.and_then(|()| self.write_register(register(address), write, context.now));
+        let written = self.write_register(register(address), write, context.now);
         written.map_err(|what| context.fault(&self.name, address, what))?;
         self.choose_again(context.now + 1, context.events);
         self.request(context);
@@ -468,6 +500,7 @@ impl Peripheral for Dma {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         if self.next.is_none() {
             self.choose(context.now, context.events);
+            self.request(context);
         }
         let Some(next) = &mut self.next else { return };
         if next.under_way || next.written > context.now {
@@ -495,7 +528,10 @@ impl Peripheral for Dma {
                     self.request(context);
                 }
             }
-            Event::DmaRequestsChanged { at } => self.choose_again(at, context.events),
+            Event::DmaRequestsChanged { at } => {
+                self.choose_again(at, context.events);
+                self.request(context);
+            }
             Event::BusAccessed { access, accessed } => self.on_bus_accessed(access, accessed, context),
             _ => {}
         }

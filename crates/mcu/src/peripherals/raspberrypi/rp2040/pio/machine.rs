@@ -69,8 +69,8 @@ pub enum Wait {
     Cycle,
     /// Data in the transmit queue, or room in the receive queue.
     Queue,
-    /// A level at this pin.
-    Pin(u8),
+    /// A level at a pin.
+    Pin,
     /// A flag that is set or cleared.
     Flag,
 }
@@ -82,7 +82,7 @@ pub struct StateMachine {
     pub divider: u32,
     execution: u32,
     shift: u32,
-    pub pins: u32,
+    pins: u32,
     pub enabled: bool,
     /// PC.
     pub address: u32,
@@ -99,8 +99,6 @@ pub struct StateMachine {
     forced: bool,
     /// An IRQ instruction has set its flag, and waits for its end.
     waits_for_flag: bool,
-    /// The instruction's side-set and first cycle are over.
-    begun: bool,
     pub transmit: VecDeque<u32>,
     pub receive: VecDeque<u32>,
     pub debug: Debug,
@@ -135,17 +133,16 @@ impl StateMachine {
             latched: None,
             forced: false,
             waits_for_flag: false,
-            begun: false,
             transmit: VecDeque::new(),
             receive: VecDeque::new(),
             debug: Debug::default(),
         }
     }
 
-    /// CTRL.SM_RESTART: what it clears, and no more.
+    /// Clears what CTRL.SM_RESTART clears, and no more.
     pub fn restart(&mut self) {
         (self.isr, self.isr_count, self.osr_count) = (0, 0, 32);
-        (self.latched, self.forced, self.waits_for_flag, self.begun) = (None, false, false, false);
+        (self.latched, self.forced, self.waits_for_flag) = (None, false, false);
     }
 
     /// Parts of 256 of a cycle between two cycles of its own; an integer part of 0 is 65536.
@@ -177,17 +174,33 @@ impl StateMachine {
         Ok(())
     }
 
+    pub fn pins(&self) -> u32 {
+        self.pins
+    }
+
     pub fn shift(&self) -> u32 {
         self.shift
     }
 
-    /// Writes SHIFTCTRL; who joins the queues, or parts them, empties them.
+    /// Writes SHIFTCTRL; queues that are joined or parted are emptied.
     pub fn set_shift(&mut self, shift: u32) {
         if (self.shift ^ shift) & (FJOIN_RX | FJOIN_TX) != 0 {
             self.transmit.clear();
             self.receive.clear();
         }
         self.shift = shift & SHIFTCTRL_MASK;
+    }
+
+    /// Writes PINCTRL.
+    ///
+    /// # Errors
+    /// More pins than there can be.
+    pub fn set_pins(&mut self, pins: u32) -> Result<(), &'static str> {
+        if field(pins, 26, 3) > 5 || field(pins, 29, 3) > 5 {
+            return Err("PINCTRL: SET_COUNT and SIDESET_COUNT go to 5");
+        }
+        self.pins = pins;
+        Ok(())
     }
 
     /// Words that its queues hold.
@@ -233,8 +246,8 @@ impl StateMachine {
         }
     }
 
-    /// Autopull in a cycle that is none of an OUT: the output shift register is filled as soon as
-    /// it is empty (section 3.5.4).
+    /// Fills the output shift register by autopull if it is empty, as each cycle does that is none
+    /// of an OUT, behind its instruction (section 3.5.4).
     pub fn refill(&mut self) {
         if self.shift & AUTOPULL != 0
             && self.osr_count >= self.threshold(PULL_THRESH)
@@ -251,17 +264,20 @@ impl StateMachine {
 
     /// An instruction that was written to INSTR, which is executed at once and without its delay;
     /// one that stalls goes on with the state machine's own cycles.
-    pub fn force(&mut self, instruction: u16, shared: &mut Shared) {
-        (self.latched, self.forced, self.begun, self.waits_for_flag) =
-            (Some(instruction), true, false, false);
-        self.step(&[0; 32], shared);
+    /// Errors as of [`Self::step`].
+    pub fn force(&mut self, instruction: u16, shared: &mut Shared) -> Result<Done, &'static str> {
+        (self.latched, self.forced, self.waits_for_flag) = (Some(instruction), true, false);
+        self.step(&[0; 32], shared)
     }
 
     /// A cycle of its own, which is none of a delay.
-    pub fn step(&mut self, memory: &[u16; 32], shared: &mut Shared) -> Done {
+    ///
+    /// # Errors
+    /// The encoding of its instruction is reserved.
+    pub fn step(&mut self, memory: &[u16; 32], shared: &mut Shared) -> Result<Done, &'static str> {
         let instruction = u32::from(self.instruction(memory));
-        if instruction >> 13 != 3 {
-            self.refill();
+        if is_reserved(instruction) {
+            return Err("a state machine meets an instruction whose encoding is reserved");
         }
         let was_latched = self.latched;
         let mut next = match was_latched {
@@ -273,34 +289,46 @@ impl StateMachine {
         };
         let mut executes = None;
         let stalled = self.execute(instruction, &mut next, &mut executes, shared);
-        let delay = self.set_sides(instruction, shared);
-        self.begun = true;
-        if let Some(wait) = stalled {
-            return Done::Stalled(wait);
+        if instruction >> 13 != 3 {
+            self.refill();
         }
-        self.begun = false;
+        let (directions, base, count, sides, delay) = self.sides(instruction);
+        put(shared, directions, base, count, sides);
+        if let Some(wait) = stalled {
+            return Ok(Done::Stalled(wait));
+        }
         self.address = next;
         self.latched = executes;
         let delay = if std::mem::take(&mut self.forced) || executes.is_some() { 0 } else { delay };
-        Done::Delay(delay)
+        Ok(Done::Delay(delay))
     }
 
-    /// The side-set of an instruction, which has precedence over what it sets (section 3.5.1); its
-    /// delay.
-    fn set_sides(&mut self, instruction: u32, shared: &mut Shared) -> u32 {
-        let count = field(self.pins, 29, 3).min(5);
+    /// The pins that the side-set of the instruction it is at has.
+    pub fn side_pins(&self, memory: &[u16; 32]) -> u32 {
+        let (_, base, count, ..) = self.sides(self.instruction(memory).into());
+        low(u32::MAX, count).rotate_left(base)
+    }
+
+    /// Sets the stall flag of the queue that the instruction it is at waits for.
+    pub fn flag_stall(&mut self, memory: &[u16; 32]) {
+        let instruction = self.instruction(memory);
+        let receives = instruction >> 13 == 2 || instruction >> 13 == 4 && instruction & 0x80 == 0;
+        let flag = if receives { &mut self.debug.rx_stall } else { &mut self.debug.tx_stall };
+        *flag = true;
+    }
+
+    /// The side-set of an instruction: whether it sets directions, its first pin, their number, and
+    /// the value. It has precedence over the instruction (section 3.5.1). The instruction's delay.
+    fn sides(&self, instruction: u32) -> (bool, u32, u32, u32, u32) {
+        let count = field(self.pins, 29, 3);
         let bits = field(instruction, 8, 5);
         let delay = low(bits, 5 - count);
         let sides = bits >> (5 - count);
         let optional = self.execution & SIDE_EN != 0 && count != 0;
         let enabled = !optional || sides >> (count - 1) & 1 != 0;
         let count = if optional { count - 1 } else { count };
-        if enabled && !self.begun {
-            let base = field(self.pins, 10, 5);
-            let to_directions = self.execution & SIDE_PINDIR != 0;
-            put(shared, to_directions, base, count, sides);
-        }
-        delay
+        let count = if enabled { count } else { 0 };
+        (self.execution & SIDE_PINDIR != 0, field(self.pins, 10, 5), count, sides, delay)
     }
 
     /// Executes an instruction; returns what it waits for if it stalls.
@@ -377,7 +405,7 @@ impl StateMachine {
             source => {
                 let base = if source == 1 { field(self.pins, 15, 5) } else { 0 };
                 let pin = (base + index) & 31;
-                ((shared.inputs >> pin & 1 != 0) != high).then_some(Wait::Pin(pin as u8))
+                ((shared.inputs >> pin & 1 != 0) != high).then_some(Wait::Pin)
             }
         }
     }
@@ -544,6 +572,21 @@ impl StateMachine {
         }
         self.waits_for_flag = false;
         None
+    }
+}
+
+/// Returns true if the encoding of an instruction is reserved (section 3.4).
+fn is_reserved(instruction: u32) -> bool {
+    let (operand, index) = (field(instruction, 5, 3), field(instruction, 0, 5));
+    let reserves_flag = index & 8 != 0;
+    match instruction >> 13 {
+        1 => operand & 3 == 3 || operand & 3 == 2 && reserves_flag,
+        2 => matches!(operand, 4 | 5),
+        4 => index != 0,
+        5 => operand == 3 || index & 7 == 4 || index >> 3 == 3,
+        6 => operand & 4 != 0 || reserves_flag,
+        7 => matches!(operand, 3 | 5..),
+        _ => false,
     }
 }
 

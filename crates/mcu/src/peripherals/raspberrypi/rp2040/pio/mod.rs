@@ -3,19 +3,23 @@
 //!
 //! A state machine executes an instruction in each of its cycles, with the delay's cycles behind
 //! it. Its cycles lie CLKDIV apart, from CLKDIV_RESTART on; a fraction rounds them up to cycles of
-//! clk_sys. What one state machine does to a flag is seen by the others in the next cycle; at a pin
-//! the one of the highest number has precedence. Levels from outside pass the two cycles of their
-//! synchroniser (section 3.5.6.3), those that the part drives itself do not. Estimates: the first
-//! instruction comes in the first cycle of its own after the write of SM_ENABLE, and one that is
-//! written to INSTR is executed with the write, without its delay. Refused: OUT_STICKY and
-//! INLINE_OUT_EN.
+//! clk_sys. A flag that one state machine changes is seen by the others in the next cycle; at a pin
+//! the one of the highest number has precedence. Levels at pins pass the two cycles of their
+//! synchroniser (section 3.5.6.3), also those that the part drives itself. Estimates: the first
+//! instruction comes in the first cycle of its own after the write of SM_ENABLE. One that is
+//! written to INSTR is executed with the write, without its delay. It ends a delay. A stalled
+//! side-set gets its pins back in the cycle after another state machine changed them. The other
+//! block sees a pin of this one up to an instruction of the core later. Refused: OUT_STICKY,
+//! INLINE_OUT_EN and reserved encodings.
 
 mod machine;
+mod schedule;
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, Spec};
 use machine::{Done, Shared, StateMachine, Wait};
+use schedule::Schedule;
 use std::collections::VecDeque;
 
 const COUNT: usize = 4;
@@ -53,24 +57,6 @@ const CONFIGURATION: u32 = 32 << 16 | 4 << 8 | 4;
 const SYNCHRONISER: u64 = 2;
 /// FUNCSEL of PIO0; that of PIO1 follows.
 pub(super) const FUNCTION: u8 = 6;
-
-/// The time at which a state machine goes on.
-#[derive(Clone, Copy, Default)]
-struct Schedule {
-    /// The beginning of one of its cycles, in parts of 256 of a cycle of clk_sys.
-    origin: u64,
-    /// The beginning of its next cycle that is none of a delay; none while it is off or waits.
-    next: Option<u64>,
-    waits: Option<Wait>,
-}
-
-impl Schedule {
-    /// The beginning of its first cycle after the cycle `now` of clk_sys.
-    fn after(&self, now: u64, period: u64) -> u64 {
-        let bound = now * 256 + 1;
-        self.origin + bound.saturating_sub(self.origin).div_ceil(period) * period
-    }
-}
 
 /// The block.
 #[derive(Clone)]
@@ -154,7 +140,7 @@ impl Pio {
                 if self.schedules[index].next.is_some_and(|next| next.div_ceil(256) == cycle) {
                     self.shared.flags = before.flags;
                     self.step(index, context);
-                    // What a flag became in this cycle is seen in the next one.
+                    // A flag's change in this cycle is seen in the next one.
                     let changed = self.shared.flags ^ before.flags;
                     flags = flags & !changed | self.shared.flags & changed;
                 }
@@ -163,6 +149,7 @@ impl Pio {
             if flags != before.flags {
                 self.wake(cycle, |wait| wait == Wait::Flag);
             }
+            self.keep_sides(before, cycle);
             self.drive(cycle, context);
             self.request(cycle, context);
         }
@@ -174,16 +161,31 @@ impl Pio {
         self.schedules.iter().filter_map(|schedule| schedule.next).min().map(|next| next.div_ceil(256))
     }
 
-    fn step(&mut self, index: usize, context: &Context<'_, '_>) {
-        if reads_pins(self.machines[index].instruction(&self.memory)) {
-            self.look_at_pins(context);
+    fn step(&mut self, index: usize, context: &mut Context<'_, '_>) {
+        match self.machines[index].step(&self.memory, &mut self.shared) {
+            Ok(done) => self.follow(index, done),
+            Err(what) => {
+                self.schedules[index].next = None;
+                super::stop(&self.name, what, context);
+            }
         }
-        let done = self.machines[index].step(&self.memory, &mut self.shared);
-        self.follow(index, done, context);
     }
 
-    /// After an attempt to execute an instruction: when the state machine goes on.
-    fn follow(&mut self, index: usize, done: Done, context: &Context<'_, '_>) {
+    /// State machines that stall with a side-set go on where their pins were changed by others.
+    fn keep_sides(&mut self, before: Shared, cycle: u64) {
+        let after = self.shared;
+        let changed = (before.outputs ^ after.outputs) | (before.directions ^ after.directions);
+        for index in 0..COUNT {
+            if self.schedules[index].waits.is_some()
+                && self.machines[index].side_pins(&self.memory) & changed != 0
+            {
+                self.resume(index, cycle);
+            }
+        }
+    }
+
+    /// Finds when the state machine goes on after an attempt to execute an instruction.
+    fn follow(&mut self, index: usize, done: Done) {
         let period = self.machines[index].period();
         let schedule = &mut self.schedules[index];
         let Some(at) = schedule.next else { return };
@@ -191,10 +193,8 @@ impl Pio {
         (schedule.next, schedule.waits) = match done {
             Done::Delay(cycles) => (Some(at + period * u64::from(1 + cycles)), None),
             Done::Stalled(Wait::Cycle) => (Some(at + period), None),
-            // Levels that the part drives itself are looked at anew in each cycle.
-            Done::Stalled(wait @ Wait::Pin(pin)) if context.board.is_driven("GPIO", pin) => {
-                (Some(at + period), Some(wait))
-            }
+            // Further levels are on their way to it.
+            Done::Stalled(Wait::Pin) if !self.arriving.is_empty() => (Some(at + period), Some(Wait::Pin)),
             Done::Stalled(wait) => (None, Some(wait)),
         };
     }
@@ -203,7 +203,10 @@ impl Pio {
     fn wake(&mut self, cycle: u64, is_due: impl Fn(Wait) -> bool) {
         for index in 0..COUNT {
             if self.schedules[index].waits.is_some_and(&is_due) {
+                let before = self.schedules[index].next;
                 self.resume(index, cycle);
+                let next = &mut self.schedules[index].next;
+                *next = before.into_iter().chain(*next).min();
             }
         }
     }
@@ -212,11 +215,15 @@ impl Pio {
     fn resume(&mut self, index: usize, cycle: u64) {
         let schedule = &mut self.schedules[index];
         schedule.waits = None;
-        schedule.next =
-            self.machines[index].enabled.then(|| schedule.after(cycle, self.machines[index].period()));
+        schedule.next = None;
+        if self.machines[index].enabled {
+            let period = self.machines[index].period();
+            let delay = std::mem::take(&mut schedule.delay);
+            schedule.next = Some(schedule.after(cycle, period) + delay * period);
+        }
     }
 
-    /// Levels from outside that have passed their synchronisers.
+    /// Takes the levels that have passed their synchronisers.
     fn take_inputs(&mut self, cycle: u64) {
         while let Some((_, levels)) = self.arriving.front().copied().filter(|(at, _)| *at <= cycle) {
             self.outside = levels;
@@ -225,26 +232,35 @@ impl Pio {
         self.shared.inputs = self.outside;
     }
 
-    /// The levels that the part drives itself.
-    fn look_at_pins(&mut self, context: &Context<'_, '_>) {
-        let driven = context.board.driven("GPIO");
-        self.shared.inputs = self.outside & !driven | context.board.outputs("GPIO");
-    }
-
     fn on_inputs_changed(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
         self.take_routing(context);
+        self.take_levels(context.now, context);
+    }
+
+    /// The levels at the pins since a cycle go into their synchronisers.
+    fn take_levels(&mut self, cycle: u64, context: &Context<'_, '_>) {
         let levels = context.board.levels("GPIO");
-        let last = self.arriving.back().map_or(self.outside, |(_, levels)| *levels);
+        let last = self.last_levels();
         if levels != last {
+            self.arriving.push_back((cycle + SYNCHRONISER, levels));
+            self.pass_bypassed();
             let bypassed = (levels ^ last) & self.bypass;
-            self.outside = self.outside & !bypassed | levels & bypassed;
-            self.arriving.push_back((context.now + SYNCHRONISER, levels));
-            let seen = context.now + if bypassed == 0 { SYNCHRONISER } else { 1 };
-            self.wake(seen - 1, |wait| matches!(wait, Wait::Pin(_)));
-        } else {
-            self.wake(context.now, |wait| matches!(wait, Wait::Pin(_)));
+            let seen = cycle + if bypassed == 0 { SYNCHRONISER } else { 1 };
+            self.wake(seen - 1, |wait| wait == Wait::Pin);
         }
+    }
+
+    /// The levels that entered the synchronisers last.
+    fn last_levels(&self) -> u32 {
+        self.arriving.back().map_or(self.outside, |(_, levels)| *levels)
+    }
+
+    /// Levels without synchronisers are those that came last.
+    fn pass_bypassed(&mut self) {
+        let (levels, bypass) = (self.last_levels() & self.bypass, self.bypass);
+        let arriving = self.arriving.iter_mut().map(|(_, levels)| levels);
+        arriving.chain([&mut self.outside]).for_each(|it| *it = *it & !bypass | levels);
     }
 
     /// The pins that are its own, if they have changed.
@@ -266,6 +282,9 @@ impl Pio {
         if changed != 0 {
             self.driven = (outputs, directions);
             self.put_out(changed & self.given, cycle, context);
+            if changed & self.given != 0 {
+                self.take_levels(cycle, context);
+            }
         }
     }
 
@@ -349,7 +368,7 @@ impl Pio {
                     SHIFTCTRL => machine.shift(),
                     ADDR => machine.address,
                     INSTR => machine.instruction(&self.memory).into(),
-                    _ => machine.pins,
+                    _ => machine.pins(),
                 }
             }
             INTR => self.raw(),
@@ -385,20 +404,23 @@ impl Pio {
             FDEBUG => {
                 for (index, machine) in self.machines.iter_mut().enumerate() {
                     let cleared = write.value >> index;
-                    // Who still waits sets it again in the next cycle.
-                    if machine.enabled && self.schedules[index].waits == Some(Wait::Queue) {
-                        continue;
-                    }
                     machine.debug.tx_stall &= cleared >> 24 & 1 == 0;
                     machine.debug.tx_over &= cleared >> 16 & 1 == 0;
                     machine.debug.rx_under &= cleared >> 8 & 1 == 0;
                     machine.debug.rx_stall &= cleared & 1 == 0;
+                    if machine.enabled && self.schedules[index].waits == Some(Wait::Queue) {
+                        machine.flag_stall(&self.memory);
+                    }
                 }
             }
             TXF0..RXF0 => self.write_queue(((offset - TXF0) / 4) as usize, write.value, now),
             IRQ => self.set_flags(self.shared.flags & !write.value, now),
             IRQ_FORCE => self.set_flags(self.shared.flags | write.value & 0xff, now),
-            INPUT_SYNC_BYPASS => self.bypass = write.onto(self.bypass),
+            INPUT_SYNC_BYPASS => {
+                self.bypass = write.onto(self.bypass);
+                self.pass_bypassed();
+                self.wake(now, |wait| wait == Wait::Pin);
+            }
             INSTR_MEM0..SM0 => {
                 self.memory[((offset - INSTR_MEM0) / 4) as usize] = write.value as u16;
                 self.wake(now, |_| true);
@@ -425,15 +447,20 @@ impl Pio {
             let was_enabled = std::mem::replace(&mut machine.enabled, control >> index & 1 != 0);
             let restarted = control >> (4 + index) & 1 != 0;
             let in_phase = control >> (8 + index) & 1 != 0;
+            let schedule = &mut self.schedules[index];
+            let left = schedule.left(now, machine.period());
             if restarted {
                 machine.restart();
             }
             if in_phase {
-                self.schedules[index].origin = now * 256;
+                schedule.origin = now * 256;
             }
-            let is_asleep = self.schedules[index].waits.is_some() && !restarted;
+            let is_asleep = schedule.waits.is_some() && schedule.next.is_none() && !restarted;
+            if !machine.enabled || restarted || in_phase {
+                schedule.delay = if restarted { 0 } else { left };
+            }
             if !machine.enabled {
-                self.schedules[index].next = None;
+                schedule.next = None;
             } else if !was_enabled || restarted || in_phase && !is_asleep {
                 self.resume(index, now);
             }
@@ -447,7 +474,7 @@ impl Pio {
         // A cycle of a delay, or of an instruction that waits, fills the output shift register.
         let has_cycle = match (next, waits) {
             (Some(next), None) => next > now * 256 + period,
-            (_, Some(Wait::Pin(_) | Wait::Flag)) => true,
+            (_, Some(Wait::Pin | Wait::Flag)) => true,
             _ => false,
         };
         if self.machines[index].enabled && has_cycle {
@@ -485,33 +512,21 @@ impl Pio {
             SHIFTCTRL => machine.set_shift(write.onto(machine.shift())),
             ADDR => return Ok(()),
             INSTR => {
-                let before = self.shared.flags;
-                self.look_at_pins(context);
-                self.machines[index].force(write.value as u16, &mut self.shared);
-                if self.shared.flags != before {
+                let before = self.shared;
+                self.machines[index].force(write.value as u16, &mut self.shared)?;
+                if self.shared.flags != before.flags {
                     self.wake(now, |wait| wait == Wait::Flag);
                 }
+                self.keep_sides(before, now);
                 self.drive(now, context);
             }
-            _ => machine.pins = write.onto(machine.pins),
+            _ => machine.set_pins(write.onto(machine.pins()))?,
         }
         // What it waits for may be something else now.
         if self.schedules[index].waits.is_some() || offset % STRIDE == INSTR {
             self.resume(index, now);
         }
         Ok(())
-    }
-}
-
-/// Returns true if an instruction looks at the levels of pins.
-fn reads_pins(instruction: u16) -> bool {
-    let operand = instruction >> 5 & 7;
-    match instruction >> 13 {
-        0 => operand == 6,
-        1 => operand & 3 != 2,
-        2 => operand == 0,
-        5 => instruction & 7 == 0,
-        _ => false,
     }
 }
 
