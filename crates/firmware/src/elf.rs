@@ -462,9 +462,7 @@ fn other_kind(bytes: &[u8]) -> Option<&'static str> {
         [0x7f, b'E', b'L', b'F', 2, ..] => {
             Some("a 64-bit ELF file, such as this computer's; build it for the target")
         }
-        [0x7f, b'E', b'L', b'F', _, 2, ..] => {
-            Some("a big-endian ELF file; build it for the target")
-        }
+        [0x7f, b'E', b'L', b'F', _, 2, ..] => Some("a big-endian ELF file; build it for the target"),
         _ if bytes.starts_with(&ELF32_LITTLE) => None,
         [0x7f, b'E', b'L', b'F', ..] => Some("the beginning of an ELF file; link it again"),
         _ => Some(
