@@ -425,7 +425,8 @@ fn tiers_run_their_parts_in_order() {
     assert!(dashboard.len() > 2 && dashboard.iter().all(|part| part.starts_with("npm ")), "{dashboard:?}");
     assert_eq!(parts("test --only lints"), lints);
     assert_eq!(parts("test --only mutations"), ["mutations --spread"]);
-    // A fresh clone has no such folder. Two parts run beside each other; then the build; then lanes.
+    // A fresh clone has no such folder. Two parts run beside each other, then the build, then
+    // lanes.
     fs::remove_dir_all(launcher.at("target")).expect("it was there");
     let full = parts("test");
     let (build, lane) = (lints[1].clone(), with_runner("ci/run-lane"));

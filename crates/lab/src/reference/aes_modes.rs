@@ -158,7 +158,7 @@ mod tests {
     use rand::SeedableRng;
 
     #[test]
-    fn a_length_that_a_mode_lacks_is_refused_and_others_are_not_rounded() {
+    fn length_that_a_mode_lacks_is_refused_not_rounded() {
         for (name, refused, allowed) in [
             ("aes128-cbc-encrypt", [0, 8, 20], [16, 32]),
             ("aes128-cbc-decrypt", [0, 8, 20], [16, 4096]),

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overview_has_extremes_of_every_sample_and_never_too_many_intervals() {
+    fn overview_has_extremes_of_every_sample_within_its_bound() {
         let mut overview = Overview::new();
         let count = 25_000;
         for number in 0..count {

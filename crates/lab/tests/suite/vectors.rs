@@ -255,7 +255,7 @@ fn aes_mode_cases(add: &mut impl FnMut(String, Case)) {
     }
 }
 
-/// SHA-384, one length in so many.
+/// SHA-384, some of the lengths.
 fn sha384_cases(add: &mut impl FnMut(String, Case)) {
     for case in vectors::sha384().into_iter().step_by(STRIDE / 4) {
         let (inputs, outputs) = (vec![("message", case.message)], vec![("output", case.digest)]);

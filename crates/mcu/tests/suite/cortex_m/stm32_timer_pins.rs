@@ -47,8 +47,8 @@ fn drive(bench: &mut Bench, pin: u8, level: bool, at: u64) {
 }
 
 /// Section 18.3.12, table "Counting direction versus encoder signals": with both inputs each edge
-/// counts, up where TI1 leads; below 0 follows ARR, with an update. Modes 1 and 2 count the edges of
-/// TI1 and of TI2 alone, and CCxP turns an input over.
+/// counts, up where TI1 leads; below 0 follows ARR, with an update. Modes 1 and 2 count the edges
+/// of TI1 and of TI2 alone, and CCxP turns an input over.
 #[test]
 fn encoder_counts_edges_by_its_direction() {
     let counts = |mode: u32, polarity: u32, edges: &[(u8, bool)]| {

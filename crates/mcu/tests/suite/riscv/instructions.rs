@@ -281,8 +281,8 @@ fn unmodelled_instructions_and_settings_are_faults() {
     assert!(fault(0x0005_a503, &[("a1", 0x1000_0000)]).contains("where nothing is modelled"));
     // csrr a0, misa
     assert!(fault(0x3010_2573, &[]).contains("register 0x301, which is not modelled"));
-    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, no source of
-    // the clock.
+    // sw a0, 0(a1): the flash, its controller, priorities of the PFIC, 2 in FLASH_ACTLR, no source
+    // of the clock.
     let store = |address: u32, value: u32| fault(0x00a5_a023, &[("a1", address), ("a0", value)]);
     assert!(store(0x100, 0).contains("a write to flash"));
     assert!(store(0x4002_2010, 0x40).contains("programming and erasing"));
@@ -314,8 +314,8 @@ fn the_pll_needs_a_wait_state_and_a_machine_at_its_clock() {
     assert!(with(1).fault().contains("the machine is run at 24 MHz: run it at the program's clock"));
 }
 
-/// Section 3.3: HSE is ready where the board has a crystal, and the core runs from it or from the PLL
-/// on it; without one a program waits in vain, and stays on HSI.
+/// Section 3.3: HSE is ready where the board has a crystal, and the core runs from it or from the
+/// PLL on it; without one a program waits in vain, and stays on HSI.
 #[test]
 fn a_crystal_clocks_the_core_where_there_is_one() {
     let clock = |crystal: &str, source: u32| {
@@ -323,7 +323,8 @@ fn a_crystal_clocks_the_core_where_there_is_one() {
         let text = text.replace("crystal_hz = 24_000_000\n", crystal);
         let part = Part::from_toml(&text).expect("a part");
         let mut bench = Bench(new_clocked_machine(&part, None).expect("a machine"));
-        // sw a4, 0(a0): FLASH_ACTLR; sw a2, 0(a1): RCC_CTLR; sw a3, 4(a1): RCC_CFGR0; both are read.
+        // sw a4, 0(a0): FLASH_ACTLR; sw a2, 0(a1): RCC_CTLR; sw a3, 4(a1): RCC_CFGR0; both are
+        // read.
         let code = [0x00e5_2023, 0x00d5_a223, 0x00c5_a023, 0x0005_a783, 0x0045_a703];
         let halves: Vec<u16> = code.iter().flat_map(|word| [*word as u16, (*word >> 16) as u16]).collect();
         bench.put(CODE, &halves);

@@ -104,7 +104,7 @@ impl Adc {
         })
     }
 
-    /// Core cycles of so many cycles of clk_adc, in parts of 256.
+    /// Core cycles of a number of cycles of clk_adc, in parts of 256.
     fn cycles(&self, parts: u64) -> Option<u64> {
         let cycles = u128::from(parts) * u128::from(self.clock_hz);
         let hz = 256 * u128::from(self.converter_hz);

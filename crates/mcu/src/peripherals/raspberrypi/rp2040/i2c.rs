@@ -220,7 +220,7 @@ impl I2c {
     }
 
     /// Nobody acknowledged: the queues are emptied, and the bus let go of.
-    fn give_up(&mut self, source: u32, at: u64) {
+    fn abort_transfer(&mut self, source: u32, at: u64) {
         self.abort |= source | (self.commands.len() as u32) << TX_FLUSH_CNT;
         self.raised |= TX_ABRT;
         self.commands.clear();
@@ -241,7 +241,7 @@ impl I2c {
                 self.raised |= RX_OVER;
             }
         } else if !context.board.two_wire_write(&self.name, command as u8, at) {
-            self.give_up(ABRT_TXDATA_NOACK, at);
+            self.abort_transfer(ABRT_TXDATA_NOACK, at);
             return;
         }
         let stops = command & STOP != 0;
@@ -258,7 +258,7 @@ impl I2c {
                         let end = at + 9 * self.period();
                         self.phase = command.map_or(Phase::Held, |command| Phase::Data(command, end));
                     } else {
-                        self.give_up(ABRT_7B_ADDR_NOACK, at);
+                        self.abort_transfer(ABRT_7B_ADDR_NOACK, at);
                     }
                 }
                 Phase::Data(command, _) => self.finish_data(command, at, context),

@@ -129,7 +129,7 @@ impl Spi {
         self.cycles(8 * self.bytes().ok()? * self.divisor()).filter(|cycles| *cycles != 0)
     }
 
-    /// Core cycles of so many cycles of clk_peri; none without a clock.
+    /// Core cycles of a number of cycles of clk_peri; none without a clock.
     fn cycles(&self, periods: u64) -> Option<u64> {
         let cycles = u128::from(periods) * u128::from(self.clock_hz);
         Some(cycles.checked_div(self.peripheral_hz.into())? as u64)

@@ -1,8 +1,9 @@
 //! The USB controller as a device on a bus without a host: section 4.1. Registers and memory keep
 //! what is written, VBUS is as the program says it is, and nothing ever comes: no reset, no packet.
 //! The suspension that the part sees on an idle bus after 3 ms is left out. Its interrupt comes
-//! where a program forces it (INTF). Refused: the controller as a host. The SDK switches the transceiver off while the block is held in reset: then SIE_CTRL has
-//! its reset's value, and writes do nothing.
+//! where a program forces it (INTF). Refused: the controller as a host. The SDK switches the
+//! transceiver off while the block is held in reset: then SIE_CTRL has its reset's value, and
+//! writes do nothing.
 
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::{Register, Registers, part_of_word};

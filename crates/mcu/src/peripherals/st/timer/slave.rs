@@ -3,8 +3,8 @@
 //! RM0090 sections 18.3.5, 18.3.6 and 18.3.14, registers SMCR, CCMRx (input mode) and CCER of
 //! section 18.4. In the encoder modes (section 18.3.12) the counter counts edges of TI1 and TI2, of
 //! TI1 alone in mode 1 and of TI2 alone in mode 2: so RM0410 and RM0432, where RM0008 and RM0090
-//! have the two the other way round. The few clocks in which the part brings an input or a trigger into step with its
-//! own clock are left out.
+//! have the two the other way round. The few clocks in which the part brings an input or a trigger
+//! into step with its own clock are left out.
 
 use super::complementary::{CCPC, CCUS};
 use super::counter::{CEN, Event};

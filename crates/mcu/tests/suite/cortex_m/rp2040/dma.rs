@@ -90,8 +90,8 @@ fn peripheral_is_read_every_third_cycle() {
     assert_eq!(found(&*machine, 4), [0x78, 0x56, 0x34, 0x12]);
 }
 
-/// Section 2.5.2.1: RING_SIZE wraps an address; BSWAP turns the bytes of a halfword; CHAIN_TO starts
-/// another channel; its alias registers are the same in another order.
+/// Section 2.5.2.1: RING_SIZE wraps an address; BSWAP turns the bytes of a halfword; CHAIN_TO
+/// starts another channel; its alias registers are the same in another order.
 #[test]
 fn channel_wraps_swaps_and_chains() {
     let halves = WORDS & !(3 << 2) | 1 << 2;

@@ -99,8 +99,8 @@ fn i2c_gives_up_where_nobody_acknowledges() {
     says(bench.try_write(I2C0 + 4, 1 << 11), "general calls");
 }
 
-/// A frame of eight bits takes eight periods of clk_peri / (CPSDVSR * (1 + SCR)); ones come in where
-/// no chip is.
+/// A frame of eight bits takes eight periods of clk_peri / (CPSDVSR * (1 + SCR)); ones come in
+/// where no chip is.
 #[test]
 fn spi_shifts_frames() {
     let mut bench = bench();

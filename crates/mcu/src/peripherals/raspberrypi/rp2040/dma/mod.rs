@@ -99,7 +99,7 @@ impl Timer {
         pulses.checked_div(y.into()).unwrap_or(0) as u64
     }
 
-    /// The cycle of the pulse after so many.
+    /// The cycle of the pulse after `count` others.
     fn cycle_after(&self, pulses: u64) -> Option<u64> {
         let (x, y) = self.ratio();
         let cycles = (u128::from(pulses + 1) * u128::from(y)).div_ceil(u128::from(x.max(1)));

@@ -56,7 +56,7 @@ pub struct Debug {
 /// The end of an attempt to execute an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Done {
-    /// It is done, and so many cycles of delay follow.
+    /// It is done; the number is its cycles of delay.
     Delay(u32),
     /// It waits.
     Stalled(Wait),
