@@ -130,6 +130,9 @@ pub(crate) fn command(workspace: Workspace, args: BenchArgs) -> Result<Answer, L
     let destination = args.against.prepare(&BENCH)?;
     let picture = args.plot.as_deref().map(SaveFile::open).transpose()?;
     let page = args.page.open()?;
+    if args.format != ReportFormat::Table || page.is_wanted() {
+        workspace.origin().look_up();
+    }
     let mut writer = RowWriter::new(args.format, args.wide, arrangement.clone(), schedule.names());
     let mut rows = Vec::new();
     let bar = Bar::new();

@@ -167,6 +167,9 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         strict: args.strict,
     };
     let destination = args.compare.prepare(&CONSTANT_TIME)?;
+    if args.format != ReportFormat::Table {
+        workspace.origin().look_up();
+    }
     let mut writer = RowWriter::new(args.format, args.wide);
     let (bar, mut failed) = (Bar::new(), None);
     let interrupted = interruption()?;

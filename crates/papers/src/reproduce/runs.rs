@@ -196,6 +196,7 @@ pub(super) fn measure(
 ) -> Result<Measured, LabError> {
     let radio = paper.radio.as_deref().map(|name| workspace.radio(name)).transpose()?;
     let targets = targets(workspace, paper)?;
+    workspace.origin().look_up();
     let mut measured = Measured {
         targets,
         radio,
