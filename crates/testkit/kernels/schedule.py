@@ -284,7 +284,7 @@ class Kernel:
             elif it.uses_flags:
                 flags_used.append(index)
             self.operand_webs.append(names)
-        # Values that the lines behind may read stay where they were; if they return, the result alone.
+        # Values that the lines behind may read stay; if they return, the result alone.
         for register, web in live.items():
             wanted = len(self.tail) > 1 or register in self.core.arguments[:1] or register in self.tail[0]
             if wanted or self.webs[web]["fixed"]:

@@ -4,6 +4,8 @@
  * listens by turns by itself (wake-on-radio), its RC oscillator runs, too, at 900 nA together. */
 #include "cc2500.h"
 
+#include "compiler.h"
+
 #include "../../drivers/clock.h"
 #include "../../drivers/radio.h"
 #include "../../drivers/wake_on_radio.h"
@@ -264,8 +266,9 @@ int ws_radio_send(const uint8_t *packet, uint8_t len)
     return 0;
 }
 
-/* Takes the packet that has been received, if it is one: its length byte, itself, and two status bytes. Returns its length, or 0. */
-static uint8_t take(uint8_t *packet)
+/* Takes the packet that has been received, if it is one: its length byte, itself, and two status bytes. Returns its length, or 0.
+ * Always inline: with a frame of its own, what a meter's Ascon leaves on an MSP430's stack is not overwritten. */
+__attribute__((always_inline)) WS_INLINE uint8_t take(uint8_t *packet)
 {
     uint8_t count = received();
     uint8_t len;

@@ -142,7 +142,7 @@ mod tests {
         assert!((INTERVALS_MAX / 2..INTERVALS_MAX).contains(&length), "{length}");
         let (low, high) = (&shown["data"]["min"], &shown["data"]["max"]);
         let spike = 12_345 / 4;
-        assert_eq!((&low[spike]["y"], &high[spike]["y"]), (&json!(200.0), &json!(5e6)));
+        assert_eq!((&low[spike]["y"], &high[spike]["y"]), (&json!(3000.0), &json!(5e6)));
         // Samples 12,344 to 12,347, 10 us apart.
         assert_eq!(low[spike]["x"], json!(123_455.0));
         assert_eq!((&shown["numberOfTimesToFold"], &shown["lastElementFoldCount"]), (&json!(4), &json!(0)));

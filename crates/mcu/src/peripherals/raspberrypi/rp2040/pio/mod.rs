@@ -163,7 +163,7 @@ impl Pio {
 
     fn step(&mut self, index: usize, context: &mut Context<'_, '_>) {
         match self.machines[index].step(&self.memory, &mut self.shared) {
-            Ok(done) => self.settle(index, done),
+            Ok(done) => self.finish_instruction(index, done),
             Err(what) => {
                 self.schedules[index].next = None;
                 super::stop(&self.name, what, context);
@@ -185,7 +185,7 @@ impl Pio {
     }
 
     /// Finds when the state machine goes on after an attempt to execute an instruction.
-    fn settle(&mut self, index: usize, done: Done) {
+    fn finish_instruction(&mut self, index: usize, done: Done) {
         let period = self.machines[index].period();
         let schedule = &mut self.schedules[index];
         let Some(at) = schedule.next else { return };
