@@ -21,7 +21,8 @@ typedef struct {
     uint8_t tag_len;
 } message;
 
-/* Writes the first block of a counter or of the code: flags, nonce, and `number` in the bytes behind it. */
+/* Writes the first block of a counter or of the code: flags, nonce, and `number` in the bytes
+ * behind it. */
 static void set_block(uint8_t block[16], const message *m, uint8_t flags, size_t number)
 {
     uint8_t i;
@@ -36,8 +37,9 @@ static void set_block(uint8_t block[16], const message *m, uint8_t flags, size_t
     }
 }
 
-/* Begins the code, with the first block and the associated data (appendix A.2.1 and A.2.2). A code of CCM is a chain of
- * blocks as that of CMAC, of blocks that zeros fill: nothing is added to the state for those. */
+/* Begins the code, with the first block and the associated data (appendix A.2.1 and A.2.2). A code
+ * of CCM is a chain of blocks as that of CMAC, of blocks that zeros fill: nothing is added to the
+ * state for those. */
 static void begin_code(ws_aes_cmac_state *code, const message *m, uint8_t block[16])
 {
     uint8_t at = 0;

@@ -20,7 +20,8 @@ void ws_aes_cmac_update(ws_aes_cmac_state *mac, const uint8_t *in, size_t len)
         uint8_t room;
         uint8_t *to;
 
-        /* The last block waits for its subkey: a full one is encrypted once more is known to come. */
+        /* The last block waits for its subkey: a full one is encrypted once more is known to
+         * come. */
         if (mac->used == 16) {
             ws_aes_encrypt(mac->round_keys, mac->rounds, mac->state, mac->state);
             mac->used = 0;

@@ -1,7 +1,7 @@
 /* AES-CMAC, NIST SP 800-38B, with codes of 128 bits; a shorter code is the first bytes of it.
  *
- * Constant time for given lengths and key size. RAM: none. Stack: of ws_aes_cmac the round keys (240 bytes) and the state,
- * beside the frames. */
+ * Constant time for given lengths and key size. RAM: none. Stack: of ws_aes_cmac the round keys
+ * (240 bytes) and the state, beside the frames. */
 #ifndef WS_AES_CMAC_H
 #define WS_AES_CMAC_H
 
@@ -11,7 +11,8 @@
 typedef struct {
     const uint8_t *round_keys;
     uint8_t rounds;
-    /* Bytes of the last block that are in the state already, 0 to 16; 0 of an empty message alone. */
+    /* Bytes of the last block that are in the state already, 0 to 16; 0 of an empty message
+     * alone. */
     uint8_t used;
     /* The last block, added to the chain before it. */
     uint8_t state[16];

@@ -24,7 +24,8 @@ void ws_poly1305_block(ws_poly1305_ctx *ctx, const uint8_t in[16], uint8_t end)
         carry = (ws_limb)(sum >> WS_LIMB_BITS);
     }
 
-    /* Bits above 130 count five times: once where they are four times as much, and once where they are. */
+    /* Bits above 130 count five times: once where they are four times as much, and once where they
+     * are. */
     for (i = 0; i < LIMBS; i++) {
         ctx->sum[i] = ctx->product[i];
     }

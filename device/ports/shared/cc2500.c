@@ -266,8 +266,9 @@ int ws_radio_send(const uint8_t *packet, uint8_t len)
     return 0;
 }
 
-/* Takes the packet that has been received, if it is one: its length byte, itself, and two status bytes. Returns its length, or 0.
- * Always inline: with a frame of its own, what a meter's Ascon leaves on an MSP430's stack is not overwritten. */
+/* Takes the packet that has been received, if it is one: its length byte, itself, and two status
+ * bytes. Returns its length, or 0. Always inline: with a frame of its own, what a meter's Ascon
+ * leaves on an MSP430's stack is not overwritten. */
 __attribute__((always_inline)) WS_INLINE uint8_t take(uint8_t *packet)
 {
     uint8_t count = received();
