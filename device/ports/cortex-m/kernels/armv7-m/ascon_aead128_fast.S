@@ -36,7 +36,7 @@
 	.set LEN, FRAME + 56
 	.set OUT, FRAME + 60
 	.set TAG, FRAME + 64
-/* What ws_ascon_aead128_open has in the place of arguments that it has done with: 0, and 1 once the
+/* Values that ws_ascon_aead128_open has in place of arguments that it has used: 0, and 1 once the
    tag is right; the rest of the ciphertext. */
 	.set RIGHT, NONCE
 	.set REST, AAD

@@ -21,7 +21,7 @@
  * anyway take all registers: a factor is loaded where a word comes or has gone. A store right
  * behind a load takes no cycle, and a load right behind a store one more.
  *
- * How large coefficients get. Forward: q, and q/2 more in each of the seven layers. Backward sums
+ * Bounds of coefficients. Forward: q, and q/2 more in each of the seven layers. Backward sums
  * double: 9/2 q once, to 9 q. Of these sums and of the differences the products are scaled at
  * once, which algorithm 10 does at its end. From q/2 on the sums of sums reach 8 q in four layers,
  * below 2^15. Of each eight words the first four, whose sums grow fastest, are reduced in the fifth
