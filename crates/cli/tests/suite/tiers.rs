@@ -206,7 +206,7 @@ fn quick_tier_runs_affected_crates_and_always_tidy() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     programs::copy(&home().join("ci/run-affected"), &at("run-affected"));
-    programs::script(&at("program"), "echo ran \"$@\"");
+    programs::script(&at("program"), "echo ran \"$@\" $WATTSEAL_AFFECTED");
     fs::write(at("slow.txt"), "# Comment.\na slow::one 9 s\nb other\na two\n").expect("written");
     let ran = |affected: &str, package: &str| {
         let line =
@@ -226,7 +226,7 @@ fn quick_tier_runs_affected_crates_and_always_tidy() {
 fn every_package_has_one_lane_of_the_full_tier() {
     let folder = tempfile::tempdir().expect("a folder");
     programs::copy(&home().join("ci/run-lane"), &folder.path().join("run-lane"));
-    programs::script(&folder.path().join("program"), "echo ran \"$@\"");
+    programs::script(&folder.path().join("program"), "echo ran \"$@\" $WATTSEAL_LANE");
     let mut waiting = BTreeSet::new();
     for package in packages().into_keys() {
         let ran = |lane: &str| {
