@@ -52,6 +52,12 @@ export interface State {
 
 type Listener = (event: LiveEvent) => void;
 
+/** Answers that were asked for before it was known who is signed in. */
+interface First {
+  meters: Promise<Meter[]>;
+  alerts: Promise<Alert[]>;
+}
+
 export class Store {
   readonly api: Api;
   state: State = {
@@ -130,9 +136,11 @@ export class Store {
 
   async start(): Promise<void> {
     const secret = takeLinkSecret();
+    // With them asked beside the session, a slow line is waited for once. A link signs in first: a refusal after it would sign out.
+    const first = secret === null ? this.askFirst() : undefined;
     try {
       const session = await this.api.session();
-      this.signedIn(session);
+      this.signedIn(session, first);
     } catch (error) {
       const failed = asApiError(error);
       if (failed.status !== 401) this.change({ sessionError: failed });
@@ -151,11 +159,23 @@ export class Store {
     this.change({ firstToken: null });
   }
 
-  signedIn(session: Session): void {
+  /** Asks for what each page shows. If nobody is signed in, the session's refusal is the one that is told. */
+  private askFirst(): First {
+    const first = { meters: this.api.meters(), alerts: this.askAlerts() };
+    first.meters.catch(() => undefined);
+    first.alerts.catch(() => undefined);
+    return first;
+  }
+
+  private askAlerts(): Promise<Alert[]> {
+    return this.api.alerts({ open: true, limit: MOST_ALERTS });
+  }
+
+  signedIn(session: Session, first: Partial<First> = {}): void {
     this.asked.clear();
     this.change({ session, sessionError: null, linkError: null, metersLoaded: 'loading', meters: new Map(), sparks: new Map() });
-    void this.loadMeters();
-    void this.loadAlerts();
+    void this.loadMeters(first.meters);
+    void this.loadAlerts(first.alerts);
     void this.api.health().then(
       ({ version }) => this.change({ version }),
       () => undefined,
@@ -183,9 +203,9 @@ export class Store {
     this.live.hurry();
   }
 
-  async loadMeters(): Promise<void> {
+  async loadMeters(asked = this.api.meters()): Promise<void> {
     try {
-      const meters = await this.api.meters();
+      const meters = await asked;
       this.putMeters(new Map(meters.map((meter) => [nameOf(meter), meter])));
       this.change({ metersLoaded: 'ready' });
     } catch (error) {
@@ -194,9 +214,9 @@ export class Store {
     }
   }
 
-  async loadAlerts(): Promise<void> {
+  async loadAlerts(asked = this.askAlerts()): Promise<void> {
     try {
-      this.change({ openAlerts: (await this.api.alerts({ open: true, limit: MOST_ALERTS })).length });
+      this.change({ openAlerts: (await asked).length });
     } catch {
       // The figure from before stays; the page of alerts says what is wrong.
     }

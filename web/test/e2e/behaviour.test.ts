@@ -187,6 +187,27 @@ const TWO: [Meters[number], Meters[number]] = [
 ];
 type Meters = NonNullable<NonNullable<Parameters<typeof visit>[1]>['meters']>;
 
+describe('a first page', () => {
+  test('meters and alerts are asked for beside the session, and once', async () => {
+    seen = await visit(browser, { meters: TWO });
+    const { page, mock, url } = seen;
+    let answer = (): void => undefined;
+    const held = new Promise<void>((done) => (answer = done));
+    await page.route('**/session', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${url}/#/`);
+    const asked = (path: string): number => mock.asked.filter((line) => line.startsWith(`GET ${path}?`)).length;
+    await expect.poll(() => [asked('/meters'), asked('/alerts')]).toEqual([1, 1]);
+    expect(await page.locator('.meter-card').count()).toBe(0);
+    answer();
+    await expect.poll(() => page.locator('.meter-card').count()).toBe(2);
+    await live();
+    expect([asked('/meters'), asked('/alerts')]).toEqual([1, 1]);
+  });
+});
+
 describe('a connection', () => {
   test('that is lost is said to be, comes back by itself, and all is loaded again', async () => {
     const { page, mock } = await open('#/', { meters: TWO });

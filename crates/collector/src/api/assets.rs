@@ -1,11 +1,13 @@
 //! The dashboard: the files that were in `web/dist` when this was built.
 
+use axum::Extension;
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use tower_http::compression::{CompressionLayer, Predicate};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/dist/"]
@@ -23,6 +25,19 @@ const NOT_BUILT: &str = "<!doctype html>
 </body>
 </html>
 ";
+
+/// A mark of the answers that are compressed: the dashboard's files. The API's are not, because
+/// their length under compression would tell what they say.
+#[derive(Clone)]
+struct Compressed;
+
+/// Compresses the dashboard's files for clients that take gzip.
+pub(super) fn compression() -> CompressionLayer<impl Predicate> {
+    let is_file = |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| {
+        extensions.get::<Compressed>().is_some()
+    };
+    CompressionLayer::new().compress_when(is_file)
+}
 
 /// Every path outside the API.
 pub(super) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
@@ -55,7 +70,7 @@ fn answer(path: &str, data: Cow<'static, [u8]>, hash: [u8; 32], headers: &Header
     let tag = tag(&hash);
     let is_known = |known: &HeaderValue| {
         known.to_str().is_ok_and(|known| {
-            known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag || known.trim() == "*")
+            known.split(',').any(|known| known.trim() == tag || known.trim() == "*")
         })
     };
     let known = headers.get_all(header::IF_NONE_MATCH).iter().any(is_known);
@@ -64,7 +79,7 @@ fn answer(path: &str, data: Cow<'static, [u8]>, hash: [u8; 32], headers: &Header
     } else {
         let kind = mime_guess::from_path(path).first_or_octet_stream();
         let kind = if kind.type_() == "text" { format!("{kind}; charset=utf-8") } else { kind.to_string() };
-        ([(header::CONTENT_TYPE, kind)], Body::from(data)).into_response()
+        (Extension(Compressed), [(header::CONTENT_TYPE, kind)], Body::from(data)).into_response()
     };
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
@@ -73,8 +88,9 @@ fn answer(path: &str, data: Cow<'static, [u8]>, hash: [u8; 32], headers: &Header
     response
 }
 
+/// A weak validator, because the same file goes out as it is and compressed (RFC 9110, 8.8.1).
 fn tag(hash: &[u8; 32]) -> String {
-    let mut tag = String::from("\"");
+    let mut tag = String::from("W/\"");
     for byte in &hash[..16] {
         let _ = write!(tag, "{byte:02x}");
     }
@@ -96,7 +112,7 @@ mod tests {
         assert_eq!(first.headers()[header::CONTENT_TYPE], "text/javascript; charset=utf-8");
         assert!(first.headers()[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
         let tag = first.headers()[header::ETAG].clone();
-        assert_eq!(tag, "\"07070707070707070707070707070707\"");
+        assert_eq!(tag, "W/\"07070707070707070707070707070707\"");
         let mut headers = HeaderMap::new();
         headers.insert(header::IF_NONE_MATCH, tag);
         let again = file("index.html", &headers);

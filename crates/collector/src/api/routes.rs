@@ -86,6 +86,7 @@ pub(super) fn router(api: &Api) -> Router {
         .fallback(other)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(from_fn_with_state(api.clone(), admit))
+        .layer(assets::compression())
         .layer(from_fn(log::requests))
         .layer(from_fn(headers::set))
         .layer(from_fn_with_state(api.clone(), proxy::forwarded))

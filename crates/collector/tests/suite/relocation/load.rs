@@ -169,13 +169,16 @@ async fn there_and_back(readings: u32) {
     world.collect((folder.path(), &file.place()), &mut meters, |rounds| rounds >= 20).await;
     for (from, to) in [(&file, &server), (&server, &back)] {
         let before = world.reports();
-        let (stop, thread) = moving(folder.path(), &from.place(), &to.place());
-        let (mut told, began) = (false, Instant::now());
+        let (mut told, mut moved_by, began) = (false, None, Instant::now());
         let until_told = |rounds| {
+            // The collector runs by now. A move before it would have ended, and refused its start.
+            let (stop, _) =
+                moved_by.get_or_insert_with(|| moving(folder.path(), &from.place(), &to.place()));
             told |= stop.try_recv().is_ok();
             told && rounds >= 20
         };
         world.collect((folder.path(), &from.place()), &mut meters, until_told).await;
+        let (_, thread) = moved_by.expect("the move has begun");
         let done = thread.join().expect("no panic");
         let rows: u64 = done.rows.iter().map(|(_, rows)| rows).sum();
         println!(
