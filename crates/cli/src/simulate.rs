@@ -5,7 +5,7 @@ use clap::Args;
 use lab::LabError;
 use lab::units;
 use lab::workspace::Workspace;
-use output::{Answer, Format};
+use output::{Answer, Format, duration};
 use sim::configured::scenario::ConfiguredScenario;
 use sim::network::scenario::NetworkScenario;
 use std::fs::OpenOptions;
@@ -116,6 +116,7 @@ fn run_network(
     scenario.hours = args.days.map_or(scenario.hours, |days| 24.0 * days);
     scenario.check().map_err(LabError::Usage)?;
     let outcome = sim::network::setup::run(workspace, &scenario, &Bar(output::Bar::new()))?;
-    let remark = format!("wattseal: {} h in {:.1} s; all that must hold held", outcome.hours, outcome.wall_s);
+    let simulated = duration(3600.0 * outcome.hours);
+    let remark = format!("wattseal: {simulated} in {:.1} s; all that must hold held", outcome.wall_s);
     Ok(Answer { data: sim::network::report::report(&outcome, args.format)?, remark, success: true })
 }

@@ -1,7 +1,7 @@
 //! An outcome as a table for a person, JSON for a program, CSV for a spreadsheet.
 
 use super::outcome::{NetworkOutcome, Spread};
-use output::{Format, OutputError, csv, grouped, json, scaled, table};
+use output::{Format, OutputError, csv, duration, grouped, json, scaled, table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes an outcome: tables of sums; JSON with everything, an array of one; CSV with a line for
@@ -23,9 +23,9 @@ fn count(number: u64) -> String {
 
 fn tables(outcome: &NetworkOutcome) -> String {
     let mut text = format!(
-        "{}  {} h, seed {}; {} in {} ({:.0} meter-seconds a second)\n{}\n",
+        "{}  {}, seed {}; {} in {} ({:.0} meter-seconds a second)\n{}\n",
         outcome.title,
-        outcome.hours,
+        duration(3600.0 * outcome.hours),
         outcome.seed,
         if outcome.settled_s > 0.0 {
             format!("and {:.0} s for what was still to come,", outcome.settled_s)
