@@ -69,9 +69,9 @@ fn answer(path: &str, data: Cow<'static, [u8]>, hash: [u8; 32], headers: &Header
         if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let tag = tag(&hash);
     let is_known = |known: &HeaderValue| {
-        known.to_str().is_ok_and(|known| {
-            known.split(',').any(|known| known.trim() == tag || known.trim() == "*")
-        })
+        known
+            .to_str()
+            .is_ok_and(|known| known.split(',').any(|known| known.trim() == tag || known.trim() == "*"))
     };
     let known = headers.get_all(header::IF_NONE_MATCH).iter().any(is_known);
     let mut response = if known {

@@ -172,8 +172,7 @@ async fn there_and_back(readings: u32) {
         let (mut told, mut moved_by, began) = (false, None, Instant::now());
         let until_told = |rounds| {
             // The collector runs by now. A move before it would have ended, and refused its start.
-            let (stop, _) =
-                moved_by.get_or_insert_with(|| moving(folder.path(), &from.place(), &to.place()));
+            let (stop, _) = moved_by.get_or_insert_with(|| moving(folder.path(), &from.place(), &to.place()));
             told |= stop.try_recv().is_ok();
             told && rounds >= 20
         };
