@@ -1,5 +1,7 @@
-//! Claims of a paper: a sentence of its text, and the cells that show whether it holds.
+//! Claims of a paper: a sentence of its text, and the cells that show whether it holds. In the file
+//! a reason has cells in braces, which stand for the figures of the run ([`crate::reason`]).
 
+use crate::reason;
 use serde::{Deserialize, Serialize};
 
 /// Claim of a paper's text.
@@ -113,20 +115,22 @@ impl Claim {
         }
     }
 
-    /// Adds the conditions' cells to those that the file names, and checks the claim. `has_cell`
-    /// tells whether the paper has a cell of that name, `has_text` whether it has sentences of its
-    /// own.
+    /// Adds the cells of conditions and reason to those that the file names, and checks the claim.
+    /// `has_cell` tells whether the paper has a cell of that name, `has_text` whether it has
+    /// sentences of its own.
     ///
     /// # Errors
-    /// A sentence on a cell that the paper has not, a verdict without cells, a condition that
-    /// cannot fail, or a sentence made from the published figures that these same figures prove.
+    /// A sentence on a cell that the paper has not or on an open brace, a verdict without cells, a
+    /// condition that cannot fail, or a sentence made from the published figures that these same
+    /// figures prove.
     pub(crate) fn complete(&mut self, has_text: bool, has_cell: impl Fn(&str) -> bool) -> Result<(), String> {
-        for cell in self.shows.iter().flat_map(Condition::cells) {
-            if !self.cells.contains(cell) {
-                self.cells.push(cell.clone());
+        let place = format!("the claim '{}'", self.text);
+        let of_reason = reason::cells(&self.because).map_err(|problem| format!("{place}: {problem}"))?;
+        for cell in self.shows.iter().flat_map(Condition::cells).cloned().chain(of_reason) {
+            if !self.cells.contains(&cell) {
+                self.cells.push(cell);
             }
         }
-        let place = format!("the claim '{}'", self.text);
         if let Some(cell) = self.cells.iter().find(|cell| !has_cell(cell)) {
             return Err(format!("{place}: there is no cell '{cell}'"));
         }

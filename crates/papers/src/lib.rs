@@ -12,5 +12,6 @@ pub mod files;
 pub mod modules;
 pub mod page;
 pub mod paper;
+mod reason;
 pub mod report;
 pub mod reproduce;

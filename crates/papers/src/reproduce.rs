@@ -9,6 +9,7 @@ mod runs;
 
 use crate::claim::Claim;
 use crate::paper::{FigureKind, Paper, cell_name};
+use crate::reason::{self, Source};
 use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery::Deliveries;
@@ -210,7 +211,12 @@ pub fn run_to_interruption(
         };
         let (claim, disagreement) = claim.judged(figure, is_interrupted);
         wrong.extend(disagreement.map(|sentence| format!("{}: {sentence}", paper.id)));
-        claim
+        let named = |cell: &str, source| {
+            let row = rows.iter().find(|row| row.cell_name() == cell)?;
+            let figure = if source == Source::Paper { row.published } else { row.measured };
+            Some((figure?, row.unit.clone()))
+        };
+        Claim { because: reason::filled(&claim.because, &named), ..claim }
     };
     let claims = paper.claims.iter().map(judge).collect();
     Ok(Reproduction {
