@@ -412,9 +412,9 @@ fn tiers_run_their_parts_in_order() {
         "check --locked --package wattseal-cli --no-default-features".to_owned(),
         "check --locked --package wattseal-python".to_owned(),
     ];
-    let with_runner = |name: &str| {
+    let with_runner = |options: &str, name: &str| {
         let runner = launcher.at(name);
-        format!("{every} --tests --config target.'cfg(all())'.runner = '{}'", runner.display())
+        format!("{every} --tests{options} --config target.'cfg(all())'.runner = '{}'", runner.display())
     };
     let parts = |line: &str| {
         let (output, log) = launcher.run(line);
@@ -429,7 +429,7 @@ fn tiers_run_their_parts_in_order() {
     // lanes.
     fs::remove_dir_all(launcher.at("target")).expect("it was there");
     let full = parts("test");
-    let (build, lane) = (lints[1].clone(), with_runner("ci/run-lane"));
+    let (build, lane) = (lints[1].clone(), with_runner(" --no-fail-fast", "ci/run-lane"));
     let computing = vec![lane.clone(), format!("{every} --doc"), "mutations --spread".to_owned()];
     let is_web = |part: &&String| part.starts_with("npm ");
     let (before, after) = full.split_at(full.iter().position(|part| *part == build).expect("a build"));
@@ -449,7 +449,7 @@ fn tiers_run_their_parts_in_order() {
         [
             "affected --since HEAD~3".to_owned(),
             "fmt --all --check".to_owned(),
-            with_runner("ci/run-affected")
+            with_runner("", "ci/run-affected")
         ]
     );
     let long = parts("test --long --package wattseal-wire");
