@@ -4,7 +4,7 @@
  * Defines x25519_field.h's functions but ws_x25519_freeze. CPUX.
  *
  * Idea. The product is 27 products of 32 bits by shift and add, under three levels of Karatsuba's method
- * (shift_and_add.inc, karatsuba.inc, karatsuba_256.inc); the reduction is that of x25519_karatsuba.inc.
+ * (shift_and_add.inc, karatsuba.inc, karatsuba_halves.inc); the reduction is that of x25519_karatsuba.inc.
  *
  * Constant time: yes: no branch and no address depends on data.
  *
