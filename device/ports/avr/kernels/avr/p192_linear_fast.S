@@ -6,8 +6,8 @@
  * address, flash of the function alone:
  *
  *                         cycles   stack   flash
- *     ws_p192_add           @@       4     @@
- *     ws_p192_subtract      @@       4     @@
+ *     ws_p192_add           325       4     404
+ *     ws_p192_subtract      277       4     324
  *
  * Constant flow: no instruction and no address depends on the elements. r1 is 0 on
  * return, and at interrupts its value is saved by their routines.

@@ -3,12 +3,12 @@
  * ws_p192_multiply and ws_p192_square, whose contract is p192_field.h's.
  *
  * Cycles from the call instruction to the return inclusive, stack with the return
- * address, flash of the function alone; multiply and square share another @@ bytes,
- * and take @@ and @@ for their products of 12 bytes:
+ * address, flash of the function alone; multiply and square share another 982 bytes,
+ * and take 1266 and 876 for their products of 12 bytes:
  *
  *                         cycles   stack   flash
- *     ws_p192_multiply      @@      97     @@
- *     ws_p192_square        @@      97     @@
+ *     ws_p192_multiply      3512      97     136
+ *     ws_p192_square        2463      97     108
  *
  * Constant flow: no instruction and no address depends on the elements. The frame
  * on the stack is not wiped; to multiply zero by zero overwrites it.

@@ -6,8 +6,8 @@
  * address, flash of the function alone:
  *
  *                         cycles   stack   flash
- *     ws_p224_add           @@       4     @@
- *     ws_p224_subtract      @@       4     @@
+ *     ws_p224_add           376       4     466
+ *     ws_p224_subtract      326       4     382
  *
  * Constant flow: no instruction and no address depends on the elements. r1 is 0 on
  * return, and at interrupts its value is saved by their routines.

