@@ -19,7 +19,7 @@
  *
  * The idea. The product is that of P-256 (karatsuba.inc, p256_field_fast.S) with words
  * of 7 bytes. The reduction is Montgomery's, by 2^224 at once. p is 1 modulo 2^96, so
- * that u with T - u p = 0 modulo 2^224 follows from the product T: u is T's lower half
+ * that u with T - u p = 0 modulo 2^224 follows from the product T. It is T's lower half
  * plus u 2^96, 12 bytes from the 12 before. What this carries beyond 2^224, k, is all
  * that the lower half leaves:
  *     (T - u p) / 2^224 = T's upper half - u + u / 2^128 + k,

@@ -3,8 +3,8 @@
  *
  * Defines ws_p192_add and ws_p192_subtract (contract: p192_field.h). CPUX.
  *
- * Words 0 and 1 are in the result's place, the others in r4 to r11, r15 and r13, until the result is
- * known.
+ * Words 0 and 1 are in the result's place, the others in r4 to r11, r15 and r13, until the result
+ * is known.
  *
  * Constant time: yes: no branch and no address depends on data. Cycle counts include CALL and RET,
  * stack includes the return address.
@@ -33,8 +33,8 @@
 
 /*
  * void ws_p192_add(ws_p192_element *r, const ws_p192_element *a, const ws_p192_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 151 cycles, 16 bytes of stack. a + b + 2^64 + 1
- * is the sum less p if it overflows 2^192; otherwise 2^64 + 1 is subtracted again.
+ * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 151 cycles, 16 bytes of stack.
+ * a + b + 2^64 + 1 is the sum less p if it overflows 2^192; otherwise 2^64 + 1 is subtracted again.
  */
 function ws_p192_add
     save_r4_to_r10
@@ -66,8 +66,8 @@ end ws_p192_add
 
 /*
  * void ws_p192_subtract(ws_p192_element *r, const ws_p192_element *a, const ws_p192_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 131 cycles, 16 bytes of stack. Plus p is minus
- * 2^64 + 1.
+ * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 131 cycles, 16 bytes of stack. Plus p is
+ * minus 2^64 + 1.
  */
 function ws_p192_subtract
     save_r4_to_r10

@@ -34,8 +34,8 @@
 
 /*
  * void ws_p224_add(ws_p224_element *r, const ws_p224_element *a, const ws_p224_element *b)
- * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 181 cycles, 16 bytes of stack. p is subtracted
- * from the sum, and added again where that is negative.
+ * in: r12 r, r13 a, r14 b; clobbers: r11, r13 to r15. 181 cycles, 16 bytes of stack. p is
+ * subtracted from the sum, and added again where that is negative.
  */
 function ws_p224_add
     save_r4_to_r10

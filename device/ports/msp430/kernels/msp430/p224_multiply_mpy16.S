@@ -4,11 +4,11 @@
  *
  * Defines ws_p224_multiply and ws_p224_square (contract: p224_field.h). CPUX.
  *
- * Idea. The product T is three products of 112 bits, column by column (mpy16.inc), under Karatsuba's
- * method (karatsuba_halves.inc). The reduction is Montgomery's, by 2^224 at once. p is 1 modulo
- * 2^96, so that u with T - u p = 0 modulo 2^224 follows from T: it is T's lower half plus u 2^96,
- * six words from the six before. What this carries beyond 2^224, k, is all that the lower half
- * leaves:
+ * Idea. The product T is three products of 112 bits, column by column (mpy16.inc), under
+ * Karatsuba's method (karatsuba_halves.inc). The reduction is Montgomery's, by 2^224 at once. p is
+ * 1 modulo 2^96, so that u with T - u p = 0 modulo 2^224 follows from T. It is T's lower half plus
+ * u 2^96, six words from the six before. What this carries beyond 2^224, k, is all that the lower
+ * half leaves:
  *   (T - u p) / 2^224 = T's upper half - u + u / 2^128 + k,
  * above -p and below p. Where it is negative, p is added through a mask.
  *
@@ -51,7 +51,7 @@
     mov PRODUCT+14(r1), r4
     addc r4, PRODUCT+26(r1)
 
-    /* The result's words 0 to 5; r12 carries the sum, and r14 is -1 where the difference borrows. */
+    /* The result's words 0 to 5. r12 is the sum's carry; r14 is -1 where the difference borrows. */
     mov PRODUCT+28(r1), r4
     mov PRODUCT+30(r1), r5
     mov PRODUCT+32(r1), r6
