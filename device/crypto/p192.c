@@ -1,5 +1,6 @@
 #include "p192.h"
 
+#include "modular.h"
 #include "p192_field.h"
 
 #define CURVE ws_p192
@@ -9,12 +10,12 @@
 #define ORDER_BITS 192
 #define MONTGOMERY 0
 
+static const ws_modulus ws_p192_prime = {BYTES, ORDER_BITS, ws_p192_modulus, 0, 0x00000001};
+
 #include "agreement.inc"
 
 /* n is 17 modulo 32: the last digit of n - 2, which is 15, is -1. */
 #define EQUAL_SUMMANDS 2
-
-static const ws_modulus prime = {BYTES, ORDER_BITS, ws_p192_modulus, 0, 0x00000001};
 
 WS_ALIGNED static const ws_limb n[ORDER_LIMBS] = {
     WS_WORD(0xb4d22831), WS_WORD(0x146bc9b1), WS_WORD(0x99def836), WS_WORD(0xffffffff),

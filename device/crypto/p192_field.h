@@ -5,7 +5,7 @@
  *
  * All four may be called with r, a, b the same or different elements; elements that overlap in part
  * are not allowed. No time, branch or address depends on the elements. A kernel replaces
- * p192_multiply.c, which is the first two. */
+ * p192_multiply.c, which is the first two, and one p192_linear.c, which is the others. */
 #ifndef WS_P192_FIELD_H
 #define WS_P192_FIELD_H
 

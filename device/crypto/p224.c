@@ -1,5 +1,7 @@
 #include "p224.h"
 
+#include "p224_field.h"
+
 #define CURVE ws_p224
 #define BYTES 28
 #define ORDER_BYTES BYTES
@@ -11,13 +13,6 @@
 
 /* n is 29 modulo 32: the last digit of n - 26, which is 3, is -13. */
 #define EQUAL_SUMMANDS 26
-
-WS_ALIGNED static const ws_limb p[LIMBS] = {
-    WS_WORD(0x00000001), WS_WORD(0x00000000), WS_WORD(0x00000000), WS_WORD(0xffffffff),
-    WS_WORD(0xffffffff), WS_WORD(0xffffffff), WS_WORD(0xffffffff),
-};
-
-static const ws_modulus prime = {BYTES, ORDER_BITS, p, 0, 0xffffffff};
 
 WS_ALIGNED static const ws_limb n[ORDER_LIMBS] = {
     WS_WORD(0x5c5c2a3d), WS_WORD(0x13dd2945), WS_WORD(0xe0b8f03e), WS_WORD(0xffff16a2),

@@ -138,7 +138,7 @@ mod tests {
     /// (ab)R.
     #[test]
     fn products_of_forms_are_forms_of_products() {
-        for name in ["p192", "p256", "secp160r1", "x25519"] {
+        for name in ["p192", "p224", "p256", "secp160r1", "x25519"] {
             let field = Field::named(name).expect("it is known");
             let r = match field.montgomery {
                 true => (BigUint::from(1u8) << (8 * field.bytes)) % &field.p,

@@ -343,6 +343,7 @@ fn the_vectors_are_there() {
     assert!(field_cases("x25519-field-multiply").len() > 1_300);
     assert!(field_cases("secp160r1-field-square").len() > 30);
     assert!(field_cases("p192-field-multiply").len() > 900);
+    assert!(field_cases("p224-field-multiply").len() > 900);
 }
 
 /// As many as there are below.

@@ -242,6 +242,7 @@ targets! {
     atmega328p:
         small "{aes128-ctr,aes*-gcm-*,ascon-*,hkdf-*,ecies-seal}",
         fast "{aes128-gcm-*,*-pieces,ecdsa-p256-sign,lms-*-sign}";
+    atmega128l: fast "{p192-ecdh,p224-ecdh}";
     atmega2560: small "aes128-*", fast "{hmac-*,winternitz-*sign}";
     attiny85: small "{aes128-*,ascon-*}";
     ch32v003: fast "{hmac-*,hkdf-*,x963-kdf,aes128-gcm-*,chacha20-*}", portable "{x25519-ecdh,drbg-*}";
@@ -253,7 +254,7 @@ targets! {
     msp430f5438a:
         portable "{x25519-ecdh,aes128-gcm-*}",
         small "{aes128-*,hkdf-*,ecies-open-compressed}",
-        mpy16 "{x25519-ecdh,p192-ecdh}",
+        mpy16 "{x25519-ecdh,p192-ecdh,p224-ecdh}",
         fast "{p192-ecdh,p224-ecdh,p256-ecdh,x25519-ml-kem-768-respond,lamport-sign}";
     stm32f051: small "aes128-gcm-*", fast "{ecdsa-*-sign,x25519-ecdh,ml-kem-512-*}";
     stm32f103: portable "{hkdf-*,x963-kdf,chacha20-*,ecdsa-secp160r1-sign}", fast "{aes128-gcm-*,x25519-ecdh,ml-kem-768-*}";
