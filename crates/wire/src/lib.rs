@@ -10,3 +10,4 @@ struct Readme;
 
 pub mod meter;
 pub mod node;
+pub mod wireless_mbus;
