@@ -1,9 +1,9 @@
 //! Wireless M-Bus with OMS: telegrams of other makers' meters, from a receiver's bytes to records.
 //!
 //! The way of a telegram: [`ReceivedFrame`] (a receiver's line) or [`Frame`] (link layer), then
-//! [`Datagram`] (extended link layer), [`Reassembly`] (fragments), [`Message::open`] (security), and
-//! [`FormatCache::decode`] (records). Nothing knows a clock or a radio, and every parser takes any
-//! bytes. An [`OpenedMessage`] says whether its contents are authenticated.
+//! [`Datagram`] (extended link layer), [`Reassembly`] (fragments), [`Message::open`] (security),
+//! and [`FormatCache::decode`] (records). Nothing knows a clock or a radio, and every parser takes
+//! any bytes. An [`OpenedMessage`] says whether its contents are authenticated.
 //!
 //! Sources: OMS specification, volume 2, issue 5.0.1, as `docs/reference/wireless-mbus.md` names
 //! them. EN 13757 is not public. Items that cite it follow public implementations, which that page

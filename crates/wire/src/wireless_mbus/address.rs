@@ -74,8 +74,8 @@ impl fmt::Display for MeterAddress {
     }
 }
 
-/// Returns the name of a device type, `None` of one that is reserved or a maker's own. OMS volume 2,
-/// Tables 2 to 4.
+/// Returns the name of a device type, `None` of one that is reserved or a maker's own. OMS volume
+/// 2, Tables 2 to 4.
 #[must_use]
 pub fn device_type_name(device_type: u8) -> Option<&'static str> {
     Some(match device_type {

@@ -1,14 +1,14 @@
-//! The authentication and fragmentation layer, CI field 90h. OMS volume 2, section 6; EN 13757-7, 6; not
-//! compared with the latter.
+//! The authentication and fragmentation layer, CI field 90h. OMS volume 2, section 6; EN 13757-7,
+//! 6; not compared with the latter.
 
 /// The algorithm and length of a MAC. EN 13757-7, Table 6; not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AuthenticationType {
     /// No MAC.
     None,
-    /// AES-CMAC of so many bytes.
+    /// AES-CMAC, with its length in bytes.
     Cmac(usize),
-    /// AES-GMAC of so many bytes.
+    /// AES-GMAC, with its length in bytes.
     Gmac(usize),
     /// A code that is in no table.
     Reserved(u8),

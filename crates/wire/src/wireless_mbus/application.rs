@@ -1,5 +1,6 @@
-//! The application layer: records, compact frames and their formats. EN 13757-3; not compared. Read: OMS
-//! volume 2, section 8, and the implementations that `docs/reference/wireless-mbus.md` names.
+//! The application layer: records, compact frames and their formats. EN 13757-3; not compared.
+//! Read: OMS volume 2, section 8, and the implementations that `docs/reference/wireless-mbus.md`
+//! names.
 
 mod compact;
 mod date;
@@ -28,19 +29,19 @@ pub enum ApplicationError {
     /// A record ends behind the data.
     #[error("the record at byte {offset} ends behind the message")]
     Truncated {
-        /// Where the record begins.
+        /// The place where the record begins.
         offset: usize,
     },
     /// A header is extended without end.
     #[error("the record at byte {offset} has more than ten extensions of its DIF or VIF")]
     TooManyExtensions {
-        /// Where the record begins.
+        /// The place where the record begins.
         offset: usize,
     },
     /// Too many records.
     #[error("more than 1,024 records; the one at byte {offset} is not read")]
     TooManyRecords {
-        /// Where the record begins.
+        /// The place where the record begins.
         offset: usize,
     },
     /// A compact frame whose format did not come yet.
@@ -68,7 +69,7 @@ pub enum ApplicationError {
 /// Bytes behind the records whose structure is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Where they begin in the application's data.
+    /// The place where they begin in the application's data.
     pub offset: usize,
     /// The bytes.
     pub bytes: Vec<u8>,

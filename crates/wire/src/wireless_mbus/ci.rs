@@ -1,5 +1,5 @@
-//! CI fields of the transport layer: the header and the protocol behind it. OMS volume 2, section 7.1,
-//! and EN 13757-7; not compared with the latter.
+//! CI fields of the transport layer: the header and the protocol behind it. OMS volume 2, section
+//! 7.1, and EN 13757-7; not compared with the latter.
 
 /// The header behind a CI field. OMS volume 2, section 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

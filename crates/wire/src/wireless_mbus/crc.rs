@@ -1,7 +1,8 @@
 //! The link layer's CRC.
 
-/// Returns the CRC of bytes: polynomial 3D65h, started at zero, inverted. EN 13757-4, frame formats A
-/// and B; not compared. The check value of "123456789" is C2B7h (CRC-16/EN-13757 of public catalogues).
+/// Returns the CRC of bytes: polynomial 3D65h, started at zero, inverted. EN 13757-4, frame formats
+/// A and B; not compared. The check value of "123456789" is C2B7h (CRC-16/EN-13757 of public
+/// catalogues).
 #[must_use]
 pub fn crc16(bytes: &[u8]) -> u16 {
     let crc = bytes.iter().fold(0_u16, |crc, &byte| {

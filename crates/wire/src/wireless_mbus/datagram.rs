@@ -1,5 +1,5 @@
-//! The extended link layer, CI fields 8Ch to 8Fh. EN 13757-4, 13.2; not compared. Read: OMS volume 2,
-//! section 5.3, for 8Ch and 8Eh.
+//! The extended link layer, CI fields 8Ch to 8Fh. EN 13757-4, 13.2; not compared. Read: OMS volume
+//! 2, section 5.3, for 8Ch and 8Eh.
 
 use super::{Control, Frame, Integrity, MeterAddress, MeterKey, crc16, security};
 
@@ -162,8 +162,9 @@ impl Datagram {
         self.session.is_some()
     }
 
-    /// Decrypts the payload by AES-CTR, and checks its CRC, which authenticates nothing. Counter: M, A,
-    /// CC without its repeater's bits, session number, zeros. EN 13757-4, 13.2.11; not compared.
+    /// Decrypts the payload by AES-CTR, and checks its CRC, which authenticates nothing. Counter:
+    /// M, A, CC without its repeater's bits, session number, zeros. EN 13757-4, 13.2.11; not
+    /// compared.
     pub fn decrypt(mut self, key: &MeterKey) -> Result<Self, DatagramError> {
         let Some(session) = self.session.take() else { return Ok(self) };
         let control = self.communication.map_or(0, |communication| communication.0) & !0x12;

@@ -54,7 +54,7 @@ struct PartialMessage {
     meter: MeterAddress,
     header: FragmentHeader,
     last: FragmentHeader,
-    /// Where the last fragment begins in `bytes`.
+    /// The place in `bytes` where the last fragment begins.
     last_at: usize,
     integrity: Integrity,
     bytes: Vec<u8>,
@@ -112,7 +112,8 @@ impl Reassembly {
     }
 }
 
-/// Appends a fragment to those before it. A first fragment begins anew; a repeated one changes nothing.
+/// Appends a fragment to those before it. A first fragment begins anew; a repeated one changes
+/// nothing.
 fn join(
     begun: Option<PartialMessage>,
     header: FragmentHeader,

@@ -158,8 +158,8 @@ impl Frame {
         Self::from_content(&content, integrity)
     }
 
-    /// Finds the format that fits: A or B if all their CRCs hold, else one without CRCs. Frames of a
-    /// receiver that says nothing come this way.
+    /// Finds the format that fits: A or B if all their CRCs hold, else one without CRCs. Frames of
+    /// a receiver that says nothing come this way.
     pub fn detect(bytes: &[u8]) -> Result<Self, FrameError> {
         let by_format = [FrameFormat::A, FrameFormat::B].map(|format| Self::parse(bytes, format));
         let [a, b] = by_format;
@@ -189,7 +189,7 @@ impl Frame {
     }
 }
 
-/// Blocks of a frame of format A, of so many bytes with L and without CRCs.
+/// The number of blocks in format A of a frame's bytes with L and without CRCs.
 fn blocks_of_a(bytes: usize) -> usize {
     1 + bytes.saturating_sub(FIRST_BLOCK).div_ceil(16)
 }

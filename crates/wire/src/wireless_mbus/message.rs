@@ -63,7 +63,8 @@ pub enum OpenError {
     /// The message is intact, and its plaintext does not begin with its two check bytes.
     #[error("the key of {0} does not fit: the message is intact, and its plaintext is none")]
     WrongKey(MeterAddress),
-    /// The plaintext does not begin with its two check bytes, and nobody knows whether it is intact.
+    /// The plaintext does not begin with its two check bytes, and nobody knows whether it is
+    /// intact.
     #[error("the key of {0} does not fit, or the message is corrupted: its receiver removed the CRCs")]
     WrongKeyOrCorrupted(MeterAddress),
     /// The key fits, and the MAC does not: the message was altered.
@@ -122,8 +123,8 @@ impl Message {
         self.header.address.unwrap_or(self.link)
     }
 
-    /// Opens the message, with the meter's key if it is encrypted. Nothing is released that a profile
-    /// with a MAC does not authenticate.
+    /// Opens the message, with the meter's key if it is encrypted. Nothing is released that a
+    /// profile with a MAC does not authenticate.
     pub fn open(&self, key: Option<&MeterKey>) -> Result<OpenedMessage, OpenError> {
         let meter = self.meter();
         if !self.control.is_from_meter() {
@@ -183,7 +184,8 @@ impl Message {
         }
     }
 
-    /// Mode 5: AES-CBC, the vector of address and access number. OMS volume 2, section 9, profile A.
+    /// Mode 5: AES-CBC, the vector of address and access number. OMS volume 2, section 9, profile
+    /// A.
     fn open_profile_a(&self, key: &MeterKey) -> Result<Vec<u8>, OpenError> {
         let encrypted = self.encrypted_bytes()?;
         let mut vector = [self.header.access_number.unwrap_or(0); 16];
@@ -193,8 +195,8 @@ impl Message {
         without_check(payload).ok_or(self.wrong_key())
     }
 
-    /// Mode 7: a CMAC, then AES-CBC with a vector of zeros, both with keys of this message. OMS volume
-    /// 2, section 9, profile B.
+    /// Mode 7: a CMAC, then AES-CBC with a vector of zeros, both with keys of this message. OMS
+    /// volume 2, section 9, profile B.
     fn open_profile_b(&self, key: &MeterKey) -> Result<Vec<u8>, OpenError> {
         let meter = self.meter();
         let Some(fragmentation) = &self.fragmentation else { return Err(self.option("no MAC")) };
@@ -225,9 +227,10 @@ impl Message {
         }
     }
 
-    /// Mode 10: AES-CCM with a key of this message. The nonce is address, zero and message counter; the
-    /// header up to the configuration's extension is authenticated. OMS volume 2, section 9, profile D;
-    /// nonce and header by the telegrams that wmbusmeters' issue 1667 publishes, long header not compared.
+    /// Mode 10: AES-CCM with a key of this message. The nonce is address, zero and message counter;
+    /// the header up to the configuration's extension is authenticated. OMS volume 2, section 9,
+    /// profile D; nonce and header by the telegrams that wmbusmeters' issue 1667 publishes, long
+    /// header not compared.
     fn open_profile_d(&self, key: &MeterKey) -> Result<Vec<u8>, OpenError> {
         let (meter, configuration) = (self.meter(), self.header.configuration);
         if configuration.key_derivation != 1 {

@@ -48,7 +48,8 @@ pub struct ReceivedFrame {
 }
 
 impl ReceivedFrame {
-    /// Reads a line of text: hexadecimal digits, or a line of rtl_wmbus, rtl_433 (JSON or CSV) or culfw.
+    /// Reads a line of text: hexadecimal digits, or a line of rtl_wmbus, rtl_433 (JSON or CSV) or
+    /// culfw.
     pub fn from_line(line: &str) -> Result<Self, ReceiverError> {
         if line.len() > LINE_BYTES_MAX {
             return Err(ReceiverError::LineTooLong(line.len()));
@@ -73,8 +74,9 @@ impl ReceivedFrame {
         }
     }
 
-    /// Reads a frame of IMST's iM871A and iM170A: A5h, control and endpoint, message, length, telegram
-    /// without L, then time, level and CRC by the control's bits. By wmbusmeters' `wmbus_im871a.cc`.
+    /// Reads a frame of IMST's iM871A and iM170A: A5h, control and endpoint, message, length,
+    /// telegram without L, then time, level and CRC by the control's bits. By wmbusmeters'
+    /// `wmbus_im871a.cc`.
     pub fn from_imst(bytes: &[u8]) -> Result<Self, ReceiverError> {
         let error = |what| ReceiverError::Module { module: "iM871A", what };
         let &[0xa5, control, message, length, ref rest @ ..] = bytes else {
@@ -127,8 +129,8 @@ impl ReceivedFrame {
     }
 }
 
-/// A line of rtl_wmbus: mode, CRC, 3-out-of-6 code, time, two levels, identification number, telegram.
-/// README.md of xaelsouth/rtl-wmbus.
+/// A line of rtl_wmbus: mode, CRC, 3-out-of-6 code, time, two levels, identification number,
+/// telegram. README.md of xaelsouth/rtl-wmbus.
 fn from_rtl_wmbus(line: &str) -> Result<ReceivedFrame, ReceiverError> {
     let mut fields = line.split(';').map(str::trim);
     let mode = fields.next().and_then(LinkMode::from_name).ok_or(ReceiverError::UnknownLine)?;

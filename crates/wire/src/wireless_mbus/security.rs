@@ -1,5 +1,5 @@
-//! Security modes, their keys and ciphers. OMS volume 2, section 9; EN 13757-7, 9; not compared with the
-//! latter. AES and its modes are those of the RustCrypto crates.
+//! Security modes, their keys and ciphers. OMS volume 2, section 9; EN 13757-7, 9; not compared
+//! with the latter. AES and its modes are those of the RustCrypto crates.
 
 use super::MeterAddress;
 use aes::Aes128;
@@ -117,8 +117,8 @@ pub(super) enum Derivation {
     Authentication = 1,
 }
 
-/// Derives a message's key: CMAC over the constant, the message counter, the identification number and
-/// seven times 07h. OMS volume 2, section 9.3; EN 13757-7, 9.6.1; not compared with the latter.
+/// Derives a message's key: CMAC over the constant, the message counter, the identification number
+/// and seven times 07h. OMS volume 2, section 9.3; EN 13757-7, 9.6.1; not compared with the latter.
 pub(super) fn derive(key: &MeterKey, of: Derivation, counter: u32, meter: MeterAddress) -> MeterKey {
     let mut input = [7; 16];
     input[0] = of as u8;

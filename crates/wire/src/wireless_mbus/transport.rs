@@ -1,4 +1,5 @@
-//! The transport layer's header. OMS volume 2, section 7; EN 13757-7, 7; not compared with the latter.
+//! The transport layer's header. OMS volume 2, section 7; EN 13757-7, 7; not compared with the
+//! latter.
 
 use super::{Header, MeterAddress, Protocol, SecurityMode, header_of, protocol_of};
 
@@ -175,8 +176,8 @@ impl Configuration {
         }
     }
 
-    /// Reads the field and its extension. EN 13757-7, 7.7.2 to 7.7.8; not compared. The extension of
-    /// mode 10 is OMS volume 2, Table 23.
+    /// Reads the field and its extension. EN 13757-7, 7.7.2 to 7.7.8; not compared. The extension
+    /// of mode 10 is OMS volume 2, Table 23.
     fn parse(field: u16, fields: &mut Fields<'_>, link: MeterAddress) -> Result<Self, TransportError> {
         let mode = SecurityMode::from_code((field >> 8 & 0x1f) as u8);
         let encrypted = match mode {

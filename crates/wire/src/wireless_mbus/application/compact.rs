@@ -1,5 +1,6 @@
-//! Compact frames, which have the records' data without their headers, and the formats that have the
-//! headers. EN 13757-3, Annex G; not compared. Its examples G.5.2 and G.5.3 are among the tests.
+//! Compact frames, which have the records' data without their headers, and the formats that have
+//! the headers. EN 13757-3, Annex G; not compared. Its examples G.5.2 and G.5.3 are among the
+//! tests.
 
 use super::record::RecordHeader;
 use super::{ApplicationError, Records, Step, step};
@@ -125,8 +126,8 @@ impl FormatCache {
         Ok(())
     }
 
-    /// Joins the data of a compact frame with the headers of its format. The CRC of both together has
-    /// to fit; it authenticates nothing.
+    /// Joins the data of a compact frame with the headers of its format. The CRC of both together
+    /// has to fit; it authenticates nothing.
     fn decode_compact(&self, message: &OpenedMessage) -> Result<Application, ApplicationError> {
         let (signature, rest) =
             message.payload.split_first_chunk::<2>().ok_or(ApplicationError::Truncated { offset: 0 })?;

@@ -43,8 +43,8 @@ fn part(value: u8, every: u8, range: std::ops::RangeInclusive<u8>) -> Option<Opt
 }
 
 impl Date {
-    /// Reads type G, and the two bytes of F and I that are like it; `None` if it is no date. Years up to
-    /// 80 are of this century, where no other bits tell the century.
+    /// Reads type G, and the two bytes of F and I that are like it; `None` if it is no date. Years
+    /// up to 80 are of this century, where no other bits tell the century.
     pub(super) fn from_type_g(low: u8, high: u8, century: u8) -> Option<Self> {
         if (low, high) == (0xff, 0xff) {
             return None;
@@ -89,8 +89,8 @@ impl DateTime {
         Some(Self { date, time, summer_time: hour & 0x80 != 0 })
     }
 
-    /// Reads type I; `None` if its invalid bit is set or it is no time. Its month of 0 and day of 0,
-    /// which say that it has none, are no time here.
+    /// Reads type I; `None` if its invalid bit is set or it is no time. Its month of 0 and day of
+    /// 0, which say that it has none, are no time here.
     pub(super) fn from_type_i([second, minute, hour, low, high, _week]: [u8; 6]) -> Option<Self> {
         if minute & 0x80 != 0 || low & 0x1f == 0 {
             return None;

@@ -1,5 +1,5 @@
-//! Codes behind a VIF that change what a record says. EN 13757-3, 6.4.6 to 6.4.8: Tables 15 to 18; not
-//! compared.
+//! Codes behind a VIF that change what a record says. EN 13757-3, 6.4.6 to 6.4.8: Tables 15 to 18;
+//! not compared.
 
 use super::quantity::duration_unit;
 use super::{Coding, Unit};
@@ -15,7 +15,7 @@ pub enum Modifier {
     Manufacturer(Vec<u8>),
 }
 
-/// What a code does to the record's value.
+/// The effect of a code on the record's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// The value stays, and the name of the code goes with it.
@@ -37,7 +37,7 @@ pub(super) enum Effect {
 }
 
 impl Modifier {
-    /// What the code does.
+    /// The effect of the code.
     pub(super) fn effect(&self) -> Effect {
         let code = match self {
             Modifier::Combinable(code) => *code,

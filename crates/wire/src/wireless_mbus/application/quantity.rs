@@ -1,5 +1,5 @@
-//! Quantities of records by their VIF, and how their data are coded. EN 13757-3, 6.4.2 to 6.4.5: Table
-//! 10 (primary), 12 (extension FDh), 14 (extension FBh); not compared.
+//! Quantities of records by their VIF, and how their data are coded. EN 13757-3, 6.4.2 to 6.4.5:
+//! Table 10 (primary), 12 (extension FDh), 14 (extension FBh); not compared.
 
 use super::Unit;
 
@@ -152,7 +152,7 @@ struct Row {
     step: Step,
 }
 
-/// What a code says of its record.
+/// The meaning of a code for its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) quantity: Quantity,

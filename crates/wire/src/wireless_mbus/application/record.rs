@@ -24,7 +24,7 @@ pub enum Function {
 /// A record of an application's data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Where it begins in the application's data.
+    /// The place where it begins in the application's data.
     pub offset: usize,
     /// The function.
     pub function: Function,

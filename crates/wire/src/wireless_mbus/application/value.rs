@@ -87,8 +87,8 @@ impl Data {
         })
     }
 
-    /// Bytes of the data, with the length byte of a variable length; `None` if they are not all there or
-    /// the length is reserved. EN 13757-3, Table 5.
+    /// Bytes of the data, with the length byte of a variable length; `None` if they are not all
+    /// there or the length is reserved. EN 13757-3, Table 5.
     pub(super) fn length(self, bytes: &[u8]) -> Option<usize> {
         let length = match self {
             Self::None => 0,
@@ -167,8 +167,8 @@ fn read_variable(bytes: &[u8], coding: Coding, exponent: i8) -> Value {
     }
 }
 
-/// Reads BCD, lowest digits first. The highest half byte may be Fh, a minus; any other digit above 9
-/// makes it no number.
+/// Reads BCD, lowest digits first. The highest half byte may be Fh, a minus; any other digit above
+/// 9 makes it no number.
 fn read_bcd(bytes: &[u8], exponent: i8, is_negative: bool) -> Value {
     let digits = || bytes.iter().rev().flat_map(|byte| [byte >> 4, byte & 0x0f]);
     let has_minus = !is_negative && digits().next() == Some(0x0f);

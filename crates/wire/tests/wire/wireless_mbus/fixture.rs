@@ -158,7 +158,7 @@ pub fn transport_b(counter: u32, plaintext: &[u8]) -> Vec<u8> {
     [&[0x7a, 0x2a, 0, blocks << 4, 0x07, 0x10], &*sealed].concat()
 }
 
-/// A fragmentation header of a whole message, with a MAC of so many bytes by its type.
+/// A fragmentation header of a whole message, with a MAC of `length` bytes.
 pub fn fragmentation(message_control: u8, counter: u32, length: usize, transport: &[u8]) -> Vec<u8> {
     let fields = [&[message_control], &counter.to_le_bytes()[..]].concat();
     let mac = cmac(&derived_key(1, counter), &[&*fields, transport].concat());

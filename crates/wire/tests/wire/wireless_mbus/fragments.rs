@@ -8,7 +8,7 @@ use wire::wireless_mbus::{
 
 const COUNTER: u32 = 7;
 
-/// A message of mode 7 in fragments of so many bytes.
+/// A message of mode 7 in fragments of `size` bytes.
 fn fragments(plaintext: &[u8], size: usize) -> Vec<Vec<u8>> {
     let transport = transport_b(COUNTER, plaintext);
     let length = (transport.len() as u16).to_le_bytes();

@@ -1,5 +1,5 @@
-//! Any bytes: nothing panics, nothing grows, and nothing is authenticated that was altered. The printed
-//! seed repeats a run as `WATTSEAL_SEED`.
+//! Any bytes: nothing panics, nothing grows, and nothing is authenticated that was altered. The
+//! printed seed repeats a run as `WATTSEAL_SEED`.
 
 use super::fixture::{KEY, hex, profile_b, profile_d, telegrams, with_crcs};
 use rand::{Rng, SeedableRng, rngs::StdRng};

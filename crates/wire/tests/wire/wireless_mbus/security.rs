@@ -1,4 +1,4 @@
-//! What is opened, with which key, and what is authenticated.
+//! Messages of each security mode: their keys, and their authenticity.
 
 use super::fixture::{
     KEY, datagram, fragmentation, message_of, open, profile_a, profile_b, profile_d, telegram, transport_b,
