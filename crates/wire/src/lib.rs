@@ -1,5 +1,7 @@
 //! The host's side of what the firmware sends, hears, is configured with and reports. It knows no
 //! radio, no machine and no clock: packets and times come in, packets and events go out.
+//!
+//! [`wireless_mbus`] reads the telegrams of other makers' meters.
 
 #![warn(missing_docs)]
 
@@ -10,3 +12,4 @@ struct Readme;
 
 pub mod meter;
 pub mod node;
+pub mod wireless_mbus;

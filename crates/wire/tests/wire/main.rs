@@ -3,6 +3,7 @@
 mod collector;
 mod edges;
 mod vectors;
+mod wireless_mbus;
 
 #[path = "../../examples/report.rs"]
 mod report;
