@@ -30,21 +30,25 @@
 	.endr
 .endm
 
-@ The words from r0 to `to`, to r3 on. Clobbers r4, r5.
-.macro	copy_words to
-	lsls	r4, r0, #30
-	bne	2f
-1:	ldmia	r0!, {r4}
+@ The words from p on to r3 on, which goes on: `first` and then `second` of them, registers as
+@ LDM takes them, or `words` byte by byte. Clobbers r4-r7.
+.macro	copy_words p, words, first, second
+	lsls	r4, \p, #30
+	bne	1f
+	ldmia	\p!, {\first}
+	stmia	r3!, {\first}
+	.ifnb	\second
+	ldmia	\p!, {\second}
+	stmia	r3!, {\second}
+	.endif
+	b	2f
+1:	movs	r6, #\words
+0:	load_bytes r4, \p, r5
 	stmia	r3!, {r4}
-	cmp	r0, \to
-	bne	1b
-	b	3f
-2:	load_bytes r4, r0, r5
-	stmia	r3!, {r4}
-	adds	r0, #4
-	cmp	r0, \to
-	bne	2b
-3:
+	adds	\p, #4
+	subs	r6, #1
+	bne	0b
+2:
 .endm
 
 	.section .text.ws_chacha20, "ax", %progbits
@@ -60,36 +64,18 @@ ws_chacha20:
 	ldmia	r3!, {r4-r7}
 	add	r3, sp, #BEGUN
 	stmia	r3!, {r4-r7}
-	movs	r6, r0
-	adds	r6, #32
-	copy_words r6
+	copy_words r0, 8, r4-r7, r4-r7
 	stmia	r3!, {r2}
-	movs	r0, r1
-	movs	r6, r1
-	adds	r6, #12
-	copy_words r6
+	copy_words r1, 3, r4-r6
 	@ r4: in, r5: out, r6: len.
 	mov	r4, r12
 	ldr	r5, [sp, #OUT]
 	ldr	r6, [sp, #LEN]
 	cmp	r6, #0
 	beq	9f
-4:	movs	r7, r4
-	movs	r0, r5
-	add	r2, sp, #BEGUN
-	mov	r3, sp
-	.rept	4
-	ldmia	r2!, {r1, r4, r5}
-	stmia	r3!, {r1, r4, r5}
-	.endr
-	ldmia	r2!, {r1, r4, r5}
-	stmia	r3!, {r1, r4, r5}
-	ldmia	r2!, {r1}
-	stmia	r3!, {r1}
-	movs	r4, r7
-	movs	r5, r0
-	mov	r0, sp
-	bl	ws_chacha20_rounds
+4:	add	r0, sp, #BEGUN
+	mov	r1, sp
+	bl	ws_chacha20_rounds_to
 	@ r7: bytes of this block, in whole words.
 	movs	r7, r6
 	cmp	r7, #64
