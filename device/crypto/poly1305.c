@@ -64,8 +64,8 @@ void ws_poly1305_fill(ws_poly1305_ctx *ctx)
 
 void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
 {
-    const uint8_t *bytes = (const uint8_t *)ctx->sum;
     ws_two_limbs carry;
+    uint8_t byte;
     uint8_t i;
 
     if (ctx->used != 0) {
@@ -84,11 +84,10 @@ void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
     carry = (ws_two_limbs)(5 * ((ctx->sum[LIMBS] + carry) >> 2));
     for (i = 0; i < LIMBS; i++) {
         carry = (ws_two_limbs)(carry + ctx->sum[i] + ctx->added[i]);
-        ctx->sum[i] = (ws_limb)carry;
+        for (byte = 0; byte < sizeof(ws_limb); byte++) {
+            *tag++ = (uint8_t)(carry >> (8 * byte));
+        }
         carry >>= WS_LIMB_BITS;
-    }
-    for (i = 0; i < 16; i++) {
-        tag[i] = bytes[i];
     }
     ws_wipe(ctx, sizeof *ctx);
 }
