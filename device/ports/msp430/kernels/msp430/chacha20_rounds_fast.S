@@ -30,9 +30,9 @@
 #define WORD0_HIGH r15
 
 ; The frame, from r1: fourteen words in the order of the diagonals, fourteen in that of the columns,
-; the state's address, and the pairs of rounds that are left.
+; the address of what comes out, and the pairs of rounds that are left.
 	.equ	COLUMNS, 56
-	.equ	STATE, 112
+	.equ	OUT, 112
 	.equ	LEFT, 114
 	.equ	FRAME, 116
 
@@ -178,7 +178,7 @@
 ; T is the quarter round's before.
 	.macro back_to_state word, low, high, first
 	.ifc	\first, first
-	mov.w	STATE(r1), T
+	mov.w	OUT(r1), T
 	.endif
 	to_state \low, \high, \word
 	.endm
@@ -187,9 +187,16 @@
 	.globl	ws_chacha20_rounds
 	.type	ws_chacha20_rounds, @function
 ws_chacha20_rounds:
+	mov.w	r12, r13
+
+; void ws_chacha20_rounds_to(const uint32_t state[16], uint32_t out[16])
+; in: r12 state, r13 out, which may be the state; clobbers: r12 to r15.
+	.globl	ws_chacha20_rounds_to
+	.type	ws_chacha20_rounds_to, @function
+ws_chacha20_rounds_to:
 	push_r4_to_r11
 	sub.w	#FRAME, r1
-	mov.w	r12, STATE(r1)
+	mov.w	r13, OUT(r1)
 	mov.w	#9, LEFT(r1)
 	mov.w	r12, NEXT
 	from_state WORD0_LOW, WORD0_HIGH, 0
@@ -229,7 +236,7 @@ ws_chacha20_rounds:
 	to_state B1, B0, 4
 	to_state WORD0_LOW, WORD0_HIGH, 0
 	; The words on the stack.
-	add.w	#STATE, r1
+	add.w	#OUT, r1
 	.irp	word, r4, r5, r6, r7, r8, r9, r10, r11
 	clr.w	\word
 	.endr
@@ -240,3 +247,4 @@ ws_chacha20_rounds:
 	pop_r4_to_r11
 	ret
 	.size	ws_chacha20_rounds, . - ws_chacha20_rounds
+	.size	ws_chacha20_rounds_to, . - ws_chacha20_rounds_to
