@@ -8,8 +8,8 @@
 ; Copies of the state on the stack are wiped.
 ;
 ; The idea. A quarter round has its four words in registers. The words wait on the stack twice: in
-; the order in which the diagonals read them, and in that of the columns. A quarter round reads with
-; @Rn+, and its results go where the round after it reads. The first columns are read from the
+; the order in which the diagonals read them, and in that of the columns. Diagonals pop their words,
+; columns read them with @Rn+, and all write where the round after them reads. The first columns are read from the
 ; state, and the last diagonals are written there. Word 0 stays in registers. The last column and
 ; the first diagonal have word 15 both, and the last diagonal and the first column have word 4:
 ; these stay, too. A rotation by 16 bits is a choice of registers; by 12 it is one of 16 and four
@@ -47,12 +47,15 @@
 	.set	place, place + 4
 	.endr
 
-; clang's assembler knows neither.
+; clang's assembler knows none of these.
 	.macro push_r4_to_r11		; PUSHM.W #8, R11
 	.short	0x157b
 	.endm
 	.macro pop_r4_to_r11		; POPM.W #8, R11
 	.short	0x1774
+	.endm
+	.macro pop_b_and_c		; POPM.W #4, R9
+	.short	0x1736
 	.endm
 
 	.macro next low, high
@@ -147,38 +150,42 @@
 	.endm
 
 ; The four diagonals; the first with word 15 in (D0, D1). `store` takes a word's halves and number.
+; They pop their words, which are not read again: r1 goes on by `popped` bytes.
 	.macro diagonals store
-	next	B0, B1
-	next	C0, C1
+	pop_b_and_c
+	.set	popped, 8
 	quarter_round WORD0_LOW, WORD0_HIGH, B0, B1, C0, C1, D1, D0
 	\store	5, B1, B0, first
 	\store	10, C0, C1
 	\store	15, D0, D1
-	next_words
+	pop_r4_to_r11
+	.set	popped, 24
 	quarter_round A0, A1, B0, B1, C0, C1, D0, D1
 	\store	1, A0, A1, first
 	\store	6, B1, B0
 	\store	11, C0, C1
 	\store	12, D1, D0
-	next_words
+	pop_r4_to_r11
+	.set	popped, 40
 	quarter_round A0, A1, B0, B1, C0, C1, D0, D1
 	\store	2, A0, A1, first
 	\store	7, B1, B0
 	\store	8, C0, C1
 	\store	13, D1, D0
-	next_words
+	pop_r4_to_r11
+	.set	popped, 56
 	quarter_round A0, A1, B0, B1, C0, C1, D0, D1
 	\store	3, A0, A1, first
 	\store	9, C0, C1
 	\store	14, D1, D0
 	.endm
 	.macro to_column word, low, high, first
-	to	\low, \high, column_\word
+	to	\low, \high, column_\word - popped
 	.endm
 ; T is the quarter round's before.
 	.macro back_to_state word, low, high, first
 	.ifc	\first, first
-	mov.w	OUT(r1), T
+	mov.w	OUT - popped(r1), T
 	.endif
 	to_state \low, \high, \word
 	.endm
@@ -217,8 +224,9 @@ ws_chacha20_rounds_to:
 	column	3, 7, 11, 15
 	.endif
 	.endr
-1:	mov.w	r1, NEXT
-	diagonals to_column
+1:	diagonals to_column
+	mov.w	r1, NEXT
+	sub.w	#COLUMNS, r1
 	next	C0, C1
 	next	D0, D1
 	column_0
@@ -231,12 +239,11 @@ ws_chacha20_rounds_to:
 	dec.w	LEFT(r1)
 	jz	2f
 	br	#1b
-2:	mov.w	r1, NEXT
-	diagonals back_to_state
+2:	diagonals back_to_state
 	to_state B1, B0, 4
 	to_state WORD0_LOW, WORD0_HIGH, 0
 	; The words on the stack.
-	add.w	#OUT, r1
+	add.w	#OUT - COLUMNS, r1
 	.irp	word, r4, r5, r6, r7, r8, r9, r10, r11
 	clr.w	\word
 	.endr
