@@ -1,5 +1,5 @@
 @ Erasing and comparing secrets on ARMv6-M (Cortex-M0 and M0+): secret.h's two functions, the fast
-@ variant: by words where the address allows it.
+@ variant, by words where the address allows it.
 @
 @ Constant time: nothing depends on what is erased or compared, but on its length and alignment.
 
@@ -7,8 +7,8 @@
 	.thumb
 
 @ void ws_wipe(void *p, size_t n)
-@ In: r0 p, r1 n. Clobbers r0-r3, flags. Stack: none. Flash: @WIPE@ bytes. Cycles without wait states,
-@ call included, of n divisible by 32 at an aligned address: @A@ + n / 2.
+@ In: r0 p, r1 n. Clobbers r0-r3, flags. Stack: none. Flash: 56 bytes. Cycles without wait states,
+@ call included, of n divisible by 32 at an aligned address: 21 + n / 2.
 	.section .text.ws_wipe, "ax", %progbits
 	.balign	4
 	.globl	ws_wipe
@@ -47,9 +47,9 @@ ws_wipe:
 	.size	ws_wipe, . - ws_wipe
 
 @ int ws_equal(const void *a, const void *b, size_t n)
-@ In: r0 a, r1 b, r2 n. Out: r0. Clobbers r1-r3, flags. Stack: 12 bytes, without a secret but the
-@ caller's registers. Flash: @EQUAL@ bytes. Cycles without wait states, call included, of n divisible by 4 at
-@ aligned addresses: @B@ + 10 n / 4; else 11 for each byte that is left.
+@ In: r0 a, r1 b, r2 n. Out: r0. Clobbers r1-r3, flags. Stack: 12 bytes, the caller's registers.
+@ Flash: 52 bytes. Cycles without wait states, call included, of n divisible by 4 at aligned
+@ addresses: 33 + 10 n / 4.
 	.section .text.ws_equal, "ax", %progbits
 	.balign	4
 	.globl	ws_equal
