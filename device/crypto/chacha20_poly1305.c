@@ -10,12 +10,9 @@ static void authenticate(const uint8_t *key, const uint8_t *nonce, const uint8_t
 {
     ws_poly1305_ctx ctx;
     uint8_t once[32];
-    uint8_t i;
 
     /* Section 2.6: the key is of block 0. */
-    for (i = 0; i < 32; i++) {
-        once[i] = 0;
-    }
+    ws_wipe(once, sizeof once);
     ws_chacha20(key, nonce, 0, once, once, 32);
     ws_poly1305_init(&ctx, once);
     ws_wipe(once, sizeof once);

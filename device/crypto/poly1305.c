@@ -64,7 +64,8 @@ void ws_poly1305_fill(ws_poly1305_ctx *ctx)
 
 void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
 {
-    const uint8_t *bytes = (const uint8_t *)ctx->sum;
+    ws_two_limbs carry;
+    uint8_t byte;
     uint8_t i;
 
     if (ctx->used != 0) {
@@ -74,20 +75,19 @@ void ws_poly1305_finish(ws_poly1305_ctx *ctx, uint8_t tag[16])
         }
         ws_poly1305_block(ctx, ctx->block, 0);
     }
-    /* Once more the bits above 130, five times; then the sum is below 2^130 + 10. */
-    for (i = 1; i < LIMBS; i++) {
-        ctx->product[i] = 0;
+    /* The sum h is below 2^131. It has the modulus floor((h + 5 + 5 floor(h / 2^130)) / 2^130) times
+     * in it, and its residue is h and 5 for each time, below bit 130. */
+    carry = (ws_two_limbs)(5 + 5 * (ctx->sum[LIMBS] >> 2));
+    for (i = 0; i < LIMBS; i++) {
+        carry = (ws_two_limbs)((ws_two_limbs)(carry + ctx->sum[i]) >> WS_LIMB_BITS);
     }
-    ctx->product[0] = (ws_limb)(5 * (ctx->sum[LIMBS] >> 2));
-    ctx->sum[LIMBS] &= 3;
-    ws_poly1305_add(ctx, ctx->product);
-    /* The sum, and 5 more: where that reaches 2^130 the sum was 2^130 - 5 or more, and its residue is what is below that bit. */
-    ctx->product[0] = 5;
-    ctx->product[LIMBS] = (ws_limb)(ctx->sum[LIMBS] + ws_limbs_add(ctx->product, ctx->product, ctx->sum, LIMBS));
-    ws_limbs_choose(ctx->sum, ctx->product, ctx->sum, (ws_limb)(ctx->product[LIMBS] >> 2), LIMBS);
-    (void)ws_limbs_add(ctx->sum, ctx->sum, ctx->added, LIMBS);
-    for (i = 0; i < 16; i++) {
-        tag[i] = bytes[i];
+    carry = (ws_two_limbs)(5 * ((ctx->sum[LIMBS] + carry) >> 2));
+    for (i = 0; i < LIMBS; i++) {
+        carry = (ws_two_limbs)(carry + ctx->sum[i] + ctx->added[i]);
+        for (byte = 0; byte < sizeof(ws_limb); byte++) {
+            *tag++ = (uint8_t)(carry >> (8 * byte));
+        }
+        carry >>= WS_LIMB_BITS;
     }
     ws_wipe(ctx, sizeof *ctx);
 }

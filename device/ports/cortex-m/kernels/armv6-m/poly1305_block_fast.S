@@ -1,6 +1,6 @@
 @ A block of Poly1305 for ARMv6-M (Cortex-M0): poly1305_block.h's function, the fast variant.
 @
-@ Cycles of a call without wait states: 497 on a Cortex-M0, of an aligned block; stack 100
+@ Cycles of a call without wait states: 489 on a Cortex-M0, of an aligned block; stack 100
 @ bytes; flash 844.
 @
 @ Constant time: no instruction, address or duration depends on key or message, but for whether the
@@ -64,9 +64,10 @@ ws_poly1305_block:
 	add	r0, sp, #ADDED
 	stmia	r0!, {r4-r7}
 	multiply_128 CTX, FACTOR, sp, ADDED, 0
-	@ And the words from 2^128 on, in r6, r7, r0, r1, with the product of what is above.
-	str	r4, [sp, #8]
-	str	r5, [sp, #12]
+	@ The words from 2^128 on, in r6, r7, r0, r1, with the product of what is above; r11, r10: the two
+	@ below them.
+	mov	r10, r4
+	mov	r11, r5
 	ldr	r2, [sp, #TOP]
 	ldr	r3, [sp, #CTX]
 	ldr	r4, [r3, #FACTOR]
@@ -88,13 +89,13 @@ ws_poly1305_block:
 	bics	r6, r3
 	ldr	r3, [sp]
 	ldr	r4, [sp, #4]
-	ldr	r5, [sp, #8]
+	mov	r5, r10
 	adds	r3, r6
-	str	r3, [sp]
+	mov	r8, r3
 	adcs	r4, r7
-	str	r4, [sp, #4]
+	mov	r9, r4
 	adcs	r5, r0
-	ldr	r3, [sp, #12]
+	mov	r3, r11
 	adcs	r3, r1
 	movs	r4, #0
 	adcs	r2, r4
@@ -108,9 +109,9 @@ ws_poly1305_block:
 	lsls	r4, r1, #30
 	orrs	r0, r4
 	lsrs	r1, r1, #2
-	ldr	r4, [sp]
+	mov	r4, r8
 	adds	r6, r4
-	ldr	r4, [sp, #4]
+	mov	r4, r9
 	adcs	r7, r4
 	adcs	r0, r5
 	adcs	r1, r3

@@ -1,21 +1,27 @@
 /*
  * SHA-512 for the MSP430, fast: one round in a loop over a window that slides.
  *
- * Defines ws_sha512_blocks (contract: sha512.h). Base MSP430 instructions only.
+ * Defines ws_sha512_blocks (contract: sha512.h). CPUX: PUSHM and POPM.
  *
- * Cycles from the call to the return inclusive with one block: 44929 on CPUX. Stack with the
- * return address: 728 bytes. Flash: 1152 bytes and 640 of constants.
+ * Cycles from the call to the return inclusive with one block at an even address: 34020. Stack
+ * with the return address: 736 bytes. Flash: 1738 bytes and 640 of constants.
  *
  * Idea. As in sha256_blocks_fast.S the working variables lie in a window of eight words with the
- * message schedule right below it, W[0] on top: a round sums the new a in the place of W[t], adds
- * to d, which thereby becomes e, and moves the window down by one word. Rotations are made of
- * words (a choice of registers), bytes and at most five single bits, of two copies, V and U:
- *     Sigma1(x) = rotr16(rotl2(x) ^ rotr1(rotr1(x) ^ rotr24(x)))
+ * message schedule right below it, W[0] on top: a round stores the new a in the place of W[t], adds
+ * to d, which thereby becomes e, and moves the window down by one word. One pointer goes over e, f,
+ * g, h and then W[t], a, b with @Rn+, which costs a cycle less a word than an index. Of Ch and Maj
+ *     Ch(e, f, g) = (g | e) - (e & ~f)
+ *     Maj(a, b, c) = (b & ~x) + (c & x), x = a ^ b
+ * carry nothing from bit to bit, and MOV, BIS and BIC leave the carry alone: the words of Ch are
+ * made between the additions of their sum. Rotations are made of words (a choice of registers),
+ * bytes and single bits:
  *     Sigma0(x) = rotr32(rotl1(rotr8(x) ^ rotl3(x)) ^ rotr2(x))
+ *     Sigma1(x) = rotr16(rotl2(x) ^ rotr1(rotr1(x) ^ rotr24(x)))
  *     sigma0(x) = rotr1(x) ^ rotr8(x) ^ rotl1(rotr8(x)) without its seven top bits
  *     sigma1(x) = rotl3(x) ^ rotr16(rotr3(x)) ^ rotr3(rotr3(x)) without its six top bits
  *
- * Constant time: yes: no branch and no address depends on data. The frame is wiped.
+ * Constant time: yes: no branch and no address depends on data. How it is read depends on whether
+ * its address is even. The frame is wiped, and so is what Sigma0(a) left below it.
  */
 
 /* Words of 64 bits, the low 16 bits first. */
@@ -32,12 +38,26 @@
 #define CONSTANT r14
 #define WINDOW r15
 
-/* The frame, from r1. */
+/* The frame, from r1. Sigma0(a) waits below it. */
 #define VARIABLES       640     /* a .. h before the first round */
 #define STATE           704
 #define DATA            706
 #define BLOCKS          708
 #define FRAME           710
+
+/* clang's assembler knows none of these. */
+.macro push_r4_to_r11           /* PUSHM.W #8, R11 */
+    .short 0x157b
+.endm
+.macro pop_r4_to_r11            /* POPM.W #8, R11 */
+    .short 0x1774
+.endm
+.macro push_v                   /* PUSHM.W #4, R11 */
+    .short 0x153b
+.endm
+.macro push_r4_to_r14           /* PUSHM.W #11, R14 */
+    .short 0x15ae
+.endm
 
 /* FIPS 180-4, section 4.2.3. */
     .section .rodata.sha512_constants, "a", @progbits
@@ -73,27 +93,25 @@ constants:
     .long 0x3ad6faec, 0x5fcb6fab, 0x4a475817, 0x6c44198c
     .size constants, 640
 
+/* The word at \pointer, which goes on. */
+.macro load_next w0, w1, w2, w3, pointer
+    .irp word, \w0, \w1, \w2, \w3
+    mov.w @\pointer+, \word
+    .endr
+.endm
+.macro add_next w0, w1, w2, w3, pointer
+    add.w @\pointer+, \w0
+    addc.w @\pointer+, \w1
+    addc.w @\pointer+, \w2
+    addc.w @\pointer+, \w3
+.endm
+
 .macro load w0, w1, w2, w3, at
     mov.w \at(WINDOW), \w0
     mov.w \at + 2(WINDOW), \w1
     mov.w \at + 4(WINDOW), \w2
     mov.w \at + 6(WINDOW), \w3
 .endm
-
-.macro add_memory w0, w1, w2, w3, at
-    add.w \at(WINDOW), \w0
-    addc.w \at + 2(WINDOW), \w1
-    addc.w \at + 4(WINDOW), \w2
-    addc.w \at + 6(WINDOW), \w3
-.endm
-
-.macro add_to_memory w0, w1, w2, w3, at
-    add.w \w0, \at(WINDOW)
-    addc.w \w1, \at + 2(WINDOW)
-    addc.w \w2, \at + 4(WINDOW)
-    addc.w \w3, \at + 6(WINDOW)
-.endm
-
 .macro store w0, w1, w2, w3, at
     mov.w \w0, \at(WINDOW)
     mov.w \w1, \at + 2(WINDOW)
@@ -101,19 +119,6 @@ constants:
     mov.w \w3, \at + 6(WINDOW)
 .endm
 
-/* U += V, U ^= the words given. */
-.macro add_v
-    add.w V0, U0
-    addc.w V1, U1
-    addc.w V2, U2
-    addc.w V3, U3
-.endm
-.macro copy_to_u
-    mov.w V0, U0
-    mov.w V1, U1
-    mov.w V2, U2
-    mov.w V3, U3
-.endm
 .macro mix_u w0, w1, w2, w3
     xor.w \w0, U0
     xor.w \w1, U1
@@ -143,40 +148,170 @@ constants:
     adc.w \w0
 .endm
 
-/* A word rotated right by a byte: of swapped halves a low byte stays and a high one is the next's.
- * S: the lowest half, swapped, for the last. */
-.macro right_byte w0, w1, w2, w3
-    swpb \w0
-    swpb \w1
-    swpb \w2
-    swpb \w3
-    mov.w \w0, S
-    exchange_high \w0, \w1
-    exchange_high \w1, \w2
-    exchange_high \w2, \w3
-    xor.w \w3, S
-    and.w #0xff00, S
-    xor.w S, \w3
-.endm
-/* The high byte of \to becomes that of \from. */
-.macro exchange_high to, from
-    xor.w \from, \to
-    and.w #0x00ff, \to
-    xor.w \from, \to
+/* The word w0 .. w3 is V rotated right by a byte. With exchanged bytes a word of it has a low byte
+ * of V's next word and a high byte of V's own. 17 cycles. S: scratch. */
+.macro right_byte_of_v w0, w1, w2, w3
+    mov.b V0, S
+    mov.b V1, \w0
+    mov.b V2, \w1
+    mov.b V3, \w2
+    mov.w S, \w3
+    xor.w V3, \w3
+    xor.w \w2, \w3
+    xor.w V2, \w2
+    xor.w \w1, \w2
+    xor.w V1, \w1
+    xor.w \w0, \w1
+    xor.w V0, \w0
+    xor.w S, \w0
+    .irp word, \w0, \w1, \w2, \w3
+    swpb \word
+    .endr
 .endm
 
-/* A quarter of V = f to that of Ch(e, f, g), and of U = a to that of Maj(a, b, c). */
-.macro choice v, at
-    xor.w 48 + \at(WINDOW), \v
-    and.w 32 + \at(WINDOW), \v
-    xor.w 48 + \at(WINDOW), \v
+/* A word's part of a word rotated right by a byte: its low byte after SWPB to \own, its high one to
+ * \below. S: scratch. */
+.macro mix_byte word, own, below
+    mov.b \word, S
+    xor.w S, \own
+    xor.w S, \below
+    xor.w \word, \below
 .endm
-.macro majority u, at
-    mov.w 8 + \at(WINDOW), S
-    and.w \u, S
-    bis.w 8 + \at(WINDOW), \u
-    and.w 16 + \at(WINDOW), \u
-    bis.w S, \u
+
+/* Of the sum U a quarter less of e & ~f, or more of g | e; e in V, f or g at WINDOW. */
+.macro subtract_choice operation, e, u
+    mov.w \e, S
+    bic.w @WINDOW+, S
+    \operation S, \u
+.endm
+.macro add_choice operation, e, u
+    mov.w @WINDOW+, S
+    bis.w \e, S
+    \operation S, \u
+.endm
+
+/* A quarter of V = a to that of Maj(a, b, c), b at WINDOW. */
+.macro majority v
+    mov.w @WINDOW+, S
+    xor.w S, \v
+    bic.w \v, S
+    and.w 6(WINDOW), \v
+    bis.w S, \v
+.endm
+
+/* W[t] from those of 15, 16, 7 and 2 rounds before; WINDOW: at the first of these, then at its
+ * successor. The sum without sigma1 is in V0 to V2 and where W[t] will be. 159 cycles. */
+.macro schedule
+    load_next V0, V1, V2, V3, WINDOW
+    right_byte_of_v U0, U1, U2, U3
+    right V0, V1, V2, V3
+    mix_v U0, U1, U2, U3
+    left U0, U1, U2, U3
+    and.w #0x01ff, U3
+    mix_v U0, U1, U2, U3
+    add_next V0, V1, V2, V3, WINDOW
+    add.w -80(WINDOW), V0
+    addc.w -78(WINDOW), V1
+    addc.w -76(WINDOW), V2
+    addc.w -74(WINDOW), V3
+    mov.w V3, -130(WINDOW)
+    load U0, U1, U2, U3, -120
+    mov.w U0, V3
+    mov.w U1, S
+    mov.w U2, COUNT
+    mov.w U3, CONSTANT
+    .rept 3
+    left V3, S, COUNT, CONSTANT
+    .endr
+    .rept 3
+    right U0, U1, U2, U3
+    .endr
+    xor.w U1, V3
+    xor.w U2, S
+    xor.w U3, COUNT
+    xor.w U0, CONSTANT
+    .rept 3
+    right U0, U1, U2, U3
+    .endr
+    and.w #0x03ff, U3
+    xor.w U0, V3
+    xor.w U1, S
+    xor.w U2, COUNT
+    xor.w U3, CONSTANT
+    add.w V0, V3
+    addc.w V1, S
+    addc.w V2, COUNT
+    addc.w -130(WINDOW), CONSTANT
+    store V3, S, COUNT, CONSTANT, -136
+    sub.w #24, WINDOW
+.endm
+
+/* A round; a in U, WINDOW at e, before and after. 275 cycles. */
+.macro round
+/* Sigma0(a) to the stack, V having its halves of 32 bits exchanged. */
+    mov.w U2, V0
+    mov.w U3, V1
+    mov.w U0, V2
+    mov.w U1, V3
+    .rept 3
+    left V2, V3, V0, V1
+    .endr
+    .irp word, U0, U1, U2, U3
+    swpb \word
+    .endr
+    mix_byte U0, V2, V1
+    mix_byte U1, V3, V2
+    mix_byte U2, V0, V3
+    mix_byte U3, V1, V0
+    left V2, V3, V0, V1
+    .irp word, U0, U1, U2, U3
+    swpb \word
+    .endr
+    right U0, U1, U2, U3
+    right U0, U1, U2, U3
+    mix_v U2, U3, U0, U1
+    push_v
+/* U = T1 = Sigma1(e) + Ch(e, f, g) + h + K + W, U having its words one further. */
+    load_next V0, V1, V2, V3, WINDOW
+    right_byte_of_v U2, U3, U0, U1
+    right V0, V1, V2, V3
+    mix_u V1, V2, V3, V0
+    right U3, U0, U1, U2
+    .rept 3
+    left V0, V1, V2, V3
+    .endr
+    mix_u V1, V2, V3, V0
+    right V0, V1, V2, V3
+    right V0, V1, V2, V3
+    subtract_choice sub.w, V0, U0
+    subtract_choice subc.w, V1, U1
+    subtract_choice subc.w, V2, U2
+    subtract_choice subc.w, V3, U3
+    add_choice add.w, V0, U0
+    add_choice addc.w, V1, U1
+    add_choice addc.w, V2, U2
+    add_choice addc.w, V3, U3
+    add_next U0, U1, U2, U3, WINDOW
+    add_next U0, U1, U2, U3, CONSTANT
+    sub.w #72, WINDOW
+    add_next U0, U1, U2, U3, WINDOW
+/* e = d + T1; a = T1 + Sigma0(a) + Maj(a, b, c). */
+    add.w U0, 24(WINDOW)
+    addc.w U1, 26(WINDOW)
+    addc.w U2, 28(WINDOW)
+    addc.w U3, 30(WINDOW)
+    add_next U0, U1, U2, U3, r1
+    load_next V0, V1, V2, V3, WINDOW
+    majority V0
+    majority V1
+    majority V2
+    majority V3
+    add.w V0, U0
+    addc.w V1, U1
+    addc.w V2, U2
+    addc.w V3, U3
+    store U0, U1, U2, U3, -24
+    add.w #8, WINDOW
 .endm
 
     .section .text.ws_sha512_blocks, "ax", @progbits
@@ -187,151 +322,69 @@ ws_sha512_blocks:
     jnz 0f
     ret
 0:
-    push r4
-    push r5
-    push r6
-    push r7
-    push r8
-    push r9
-    push r10
-    push r11
+    push_r4_to_r11
     sub.w #FRAME, r1
     mov.w r12, STATE(r1)
     mov.w r13, DATA(r1)
     mov.w r14, BLOCKS(r1)
 
-/* The state into the window, and the message below it, by V0, because clang's assembler knows no
- * move from @Rn+ to memory. */
+/* The state into the window, and the message below it, by registers, because clang's assembler
+ * knows no move from @Rn+ to memory. */
 1:  mov.w STATE(r1), S
     mov.w r1, WINDOW
     add.w #VARIABLES, WINDOW
     mov.w #8, COUNT
-2:  mov.w @S+, V0
-    mov.w V0, 4(WINDOW)
-    mov.w @S+, V0
-    mov.w V0, 6(WINDOW)
-    mov.w @S+, V0
-    mov.w V0, 0(WINDOW)
-    mov.w @S+, V0
-    mov.w V0, 2(WINDOW)
+2:  load_next V2, V3, V0, V1, S
+    store V0, V1, V2, V3, 0
     add.w #8, WINDOW
     dec.w COUNT
     jnz 2b
     sub.w #64, WINDOW
     mov.w DATA(r1), S
     mov.w #16, COUNT
-2:  sub.w #8, WINDOW
+    bit.w #1, S
+    jnz 3f
+2:  load_next V3, V2, V1, V0, S
+    .irp word, V3, V2, V1, V0
+    swpb \word
+    .endr
+    sub.w #8, WINDOW
+    store V0, V1, V2, V3, 0
+    dec.w COUNT
+    jnz 2b
+    jmp 4f
+3:  sub.w #8, WINDOW
     .irp at, 7, 6, 5, 4, 3, 2, 1, 0
     mov.b @S+, V0
     mov.b V0, \at(WINDOW)
     .endr
     dec.w COUNT
-    jnz 2b
-    mov.w S, DATA(r1)
+    jnz 3b
+4:  mov.w S, DATA(r1)
 
-/* The rest of the schedule, at WINDOW - 8 from those of 15, 16, 7 and 2 rounds before. */
-    mov.w #64, COUNT
-3:  sub.w #8, WINDOW
-    load V0, V1, V2, V3, 120
-    copy_to_u
-    right V0, V1, V2, V3
-    right_byte U0, U1, U2, U3
-    mix_v U0, U1, U2, U3
-    left U0, U1, U2, U3
-    and.w #0x01ff, U3
-    mix_u V0, V1, V2, V3
-    add_memory U0, U1, U2, U3, 128
-    add_memory U0, U1, U2, U3, 56
-    store U0, U1, U2, U3, 0
-    load V0, V1, V2, V3, 16
-    copy_to_u
-    left U0, U1, U2, U3
-    left U0, U1, U2, U3
-    left U0, U1, U2, U3
-    right V0, V1, V2, V3
-    right V0, V1, V2, V3
-    right V0, V1, V2, V3
-    mix_u V1, V2, V3, V0
-    right V0, V1, V2, V3
-    right V0, V1, V2, V3
-    right V0, V1, V2, V3
-    and.w #0x03ff, V3
-    mix_u V0, V1, V2, V3
-    add_to_memory U0, U1, U2, U3, 0
-    dec.w COUNT
-    jz 4f
-    br #3b
+    add.w #112, WINDOW
+5:  schedule
+    schedule
+    mov.w WINDOW, S
+    sub.w r1, S
+    cmp.w #112, S
+    jnz 5b
 
-4:  mov.w r1, WINDOW
+    mov.w r1, WINDOW
     add.w #VARIABLES, WINDOW
+    load_next U0, U1, U2, U3, WINDOW
+    add.w #24, WINDOW
     mov.w #constants, CONSTANT
-    mov.w #80, COUNT
-/* T1 below the window: W + K + h + Ch(e, f, g) + Sigma1(e). */
-5:  load U0, U1, U2, U3, 56
-    add.w @CONSTANT+, U0
-    addc.w @CONSTANT+, U1
-    addc.w @CONSTANT+, U2
-    addc.w @CONSTANT+, U3
-    load V0, V1, V2, V3, 40
-    choice V0, 0
-    choice V1, 2
-    choice V2, 4
-    choice V3, 6
-    add_v
-    add_to_memory U0, U1, U2, U3, -8
-    load V0, V1, V2, V3, 32
-    copy_to_u
-    right_byte V0, V1, V2, V3
-    right U0, U1, U2, U3
-    xor.w V1, U0
-    xor.w V2, U1
-    xor.w V3, U2
-    xor.w V0, U3
-    right U0, U1, U2, U3
-    load V0, V1, V2, V3, 32
-    left V0, V1, V2, V3
-    left V0, V1, V2, V3
-    mix_v U0, U1, U2, U3
-    add_to_memory V1, V2, V3, V0, -8
-/* e = d + T1; a = T1 + Maj(a, b, c) + Sigma0(a). */
-    load U0, U1, U2, U3, -8
-    add_to_memory U0, U1, U2, U3, 24
-    load V0, V1, V2, V3, 0
-    copy_to_u
-    right_byte V0, V1, V2, V3
-    left U0, U1, U2, U3
-    left U0, U1, U2, U3
-    left U0, U1, U2, U3
-    mix_v U0, U1, U2, U3
-    left V0, V1, V2, V3
-    load U0, U1, U2, U3, 0
-    right U0, U1, U2, U3
-    right U0, U1, U2, U3
-    mix_v U0, U1, U2, U3
-    load U0, U1, U2, U3, 0
-    majority U0, 0
-    majority U1, 2
-    majority U2, 4
-    majority U3, 6
-    add.w V2, U0
-    addc.w V3, U1
-    addc.w V0, U2
-    addc.w V1, U3
-    add_to_memory U0, U1, U2, U3, -8
-    sub.w #8, WINDOW
-    dec.w COUNT
-    jz 6f
-    br #5b
+6:  round
+    round
+    cmp.w #constants + 640, CONSTANT
+    jnz 6b
 
 /* The variables onto the state. */
-6:  mov.w STATE(r1), S
+    sub.w #32, WINDOW
+    mov.w STATE(r1), S
     mov.w #8, COUNT
-7:  mov.w WINDOW, CONSTANT
-    mov.w @CONSTANT+, V0
-    mov.w @CONSTANT+, V1
-    mov.w @CONSTANT+, V2
-    mov.w @CONSTANT+, V3
-    mov.w CONSTANT, WINDOW
+7:  load_next V0, V1, V2, V3, WINDOW
     add.w V0, 4(S)
     addc.w V1, 6(S)
     addc.w V2, 0(S)
@@ -343,23 +396,17 @@ ws_sha512_blocks:
     jz 8f
     br #1b
 
-8:  mov.w r1, S
-    mov.w #(STATE / 8), COUNT
-2:  clr.w 0(S)
-    clr.w 2(S)
-    clr.w 4(S)
-    clr.w 6(S)
-    add.w #8, S
-    dec.w COUNT
-    jnz 2b
-    add.w #FRAME, r1
-    pop r11
-    pop r10
-    pop r9
-    pop r8
-    pop r7
-    pop r6
-    pop r5
-    pop r4
+/* 704 bytes of the frame, and 8 below it. */
+8:  add.w #STATE, r1
+    .irp word, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14
+    clr.w \word
+    .endr
+    mov.w #32, r15
+9:  push_r4_to_r14
+    dec.w r15
+    jnz 9b
+    push_v
+    add.w #FRAME + 8, r1
+    pop_r4_to_r11
     ret
     .size ws_sha512_blocks, . - ws_sha512_blocks
