@@ -284,3 +284,16 @@ fn unmodelled_settings_of_a_slave_are_refused() {
     bench.outside("I2C1", MasterData::Spi { mode: 0, bytes: vec![1] });
     assert!(bench.failure().contains("does not speak I2C"));
 }
+
+/// Transfers whose time has come wait for the one before, and for a bus that is free for a bit.
+#[test]
+fn transfers_follow_each_other() {
+    let mut bench = bench("stm32f103");
+    master(&mut bench, 0x11, &[], 0);
+    let began = bench.now;
+    master(&mut bench, 0x12, &[], 0);
+    bench.advance(began + 100 * BIT);
+    let finished = bench.bus.board.take_finished_transfers();
+    let ends: Vec<u64> = finished.iter().map(|transfer| transfer.cycles - began).collect();
+    assert_eq!(ends, [11 * BIT, 23 * BIT]);
+}

@@ -192,8 +192,9 @@ fn nack_refuses_the_next_byte() {
     assert_eq!((bench.read(CR2), bench.read(RXDR)), (0, 1));
     until(&mut bench, TXE | STOPF | CODE);
     assert_eq!(bench.finished().1, 1);
-    // An address clears it, too.
+    // An address clears it, too; the bus is free for a bit before it.
     bench.write(CR2, NACK);
+    bench.advance(bench.now + BIT);
     master(&mut bench, OWN, &[], 0);
     bench.advance(bench.now + 10 * BIT);
     assert_eq!(bench.read(CR2), 0);

@@ -165,3 +165,18 @@ fn slave_is_not_switched_off_within_a_byte() {
     bench.advance(bench.now + BYTE);
     bench.write(CR1, SSM);
 }
+
+#[test]
+fn transfers_follow_each_other() {
+    let mut bench = selected("stm32f407");
+    master(&mut bench, 0, &[1]);
+    let began = bench.now;
+    master(&mut bench, 0, &[2]);
+    bench.advance(began + BYTE);
+    assert_eq!(bench.read(DR), 1);
+    bench.advance(began + 2 * BYTE);
+    assert_eq!(bench.read(DR), 2);
+    let finished = bench.bus.board.take_finished_transfers();
+    let ends: Vec<u64> = finished.iter().map(|transfer| transfer.cycles - began).collect();
+    assert_eq!(ends, [BYTE, 2 * BYTE]);
+}

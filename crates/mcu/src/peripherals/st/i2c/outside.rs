@@ -36,8 +36,8 @@ pub(super) struct OutsideMaster {
     written: usize,
     acknowledged: usize,
     received: Vec<Option<u8>>,
-    /// The cycle of its last STOP.
-    ended: u64,
+    /// The cycle from which on the bus is free, a period of SCL behind its last STOP.
+    free: u64,
 }
 
 impl OutsideMaster {
@@ -65,7 +65,7 @@ impl OutsideMaster {
             return false;
         };
         self.bit = context.board.clock_hz().div_ceil(transfer.clock_hz.max(1));
-        let at = context.board.cycle_at(transfer.at_ns).max(self.ended + self.bit);
+        let at = context.board.cycle_at(transfer.at_ns).max(self.free);
         self.symbol = Some(Symbol::Address { address, read: write.is_empty() && read > 0 });
         self.transfer = Some(transfer);
         (self.written, self.acknowledged) = (0, 0);
@@ -146,7 +146,7 @@ impl OutsideMaster {
 
     /// Its STOP was complete at cycle `at`.
     pub fn finish(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        (self.symbol, self.ended) = (None, at);
+        (self.symbol, self.free) = (None, at + self.bit);
         if let Some(MasterTransfer { bus, .. }) = self.transfer.take() {
             let received = std::mem::take(&mut self.received);
             let acknowledged = self.acknowledged;
