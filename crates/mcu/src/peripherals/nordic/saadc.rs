@@ -1,5 +1,6 @@
 //! The converter (SAADC): eight channels, each with gain, reference and acquisition time of its
-//! own, whose results EasyDMA puts into RAM. PS, "SAADC"; calibration takes what Nordic measured.
+//! own, whose results EasyDMA puts into RAM. Registers are those of Nordic's SVD; what they do is
+//! PS, "SAADC", from memory, not yet compared. Calibration takes what Nordic measured.
 //!
 //! A conversion looks at its input when tACQ is over, and is done tCONV later; events come then,
 //! results of a scan in the order of the channels. Input AINn is the board's input `n`, VDDH is VDD
@@ -66,7 +67,7 @@ const GAINS: [f64; 8] = [1.0 / 6.0, 1.0 / 5.0, 1.0 / 4.0, 1.0 / 3.0, 1.0 / 2.0, 
 const INTERNAL_V: f64 = 0.6;
 /// TACQ's times.
 const ACQUISITION_US: [u64; 6] = [3, 5, 10, 15, 20, 40];
-/// tCONV, its largest: PS, "SAADC electrical specification".
+/// tCONV, its largest: PS, "SAADC electrical specification" (from memory, not yet compared).
 const CONVERSION_US: u64 = 2;
 /// Conversions of a calibration: 102, 279 and 988 us with 3, 10 and 40 us of acquisition (README of
 /// saadc_low_power in NordicPlayground/nRF52-ADC-examples) are 24 times these and 1.2 us.

@@ -1,9 +1,10 @@
 //! The interface as a slave of a master outside.
 //!
-//! RM0008 section 25.3.2, RM0090 section 28.3.2, RM0091 section 28.5. SSI, or NSS without SSM,
-//! selects it while low. It sends what waits when a byte begins; where nothing does, the manual
-//! does not say what the master gets. The master keeps its mode and at most half of PCLK. Refused:
-//! another mode, a faster clock, an NSS that nobody drives or that rises within a byte.
+//! RM0008 section 25.3.2, RM0090 section 28.3.2, RM0091 section 28.5 (from memory, not yet
+//! compared). SSI, or NSS without SSM, selects it while low. It sends what waits when a byte
+//! begins; where nothing does, the manual does not say what the master gets. The master keeps its
+//! mode and at most half of PCLK. Refused: another mode, a faster clock, an NSS that nobody drives
+//! or that rises within a byte.
 
 use super::{CPHA, CPOL, MSTR, OVR, SPE, SSI, SSM, Spi};
 use crate::{Board, Context, FinishedTransfer, MasterData};

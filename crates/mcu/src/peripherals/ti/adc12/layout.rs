@@ -1,6 +1,7 @@
 //! Registers of the two converters, and what else sets them apart.
 //!
-//! ADC12_A: SLAU208, table "ADC12_A Registers". ADC12_B: SLAU367, table "ADC12_B Registers".
+//! ADC12_A: SLAU208, table "ADC12_A Registers". ADC12_B: SLAU367, table "ADC12_B Registers"; its
+//! clocks and the numbers in its ADC12IV are from memory, not yet compared.
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The interface of the STM32F1 and F4 as a slave of a master outside.
 //!
-//! RM0090 section 27.3.2. It acknowledges its addresses and bytes while ACK is set, and holds SCL
-//! until ADDR is cleared, until DR has a byte to be sent, and while a second byte waits in the
-//! shift register (BTF). STOPF comes after an acknowledgement and with ACK alone. Refused:
-//! NOSTRETCH and a STOP of the slave.
+//! RM0090 section 27.3.2 (from memory, not yet compared). It acknowledges its addresses and bytes
+//! while ACK is set, and holds SCL until ADDR is cleared, until DR has a byte to be sent, and while
+//! a second byte waits in the shift register (BTF). STOPF comes after an acknowledgement and with
+//! ACK alone. Refused: NOSTRETCH and a STOP of the slave.
 
 use super::super::outside::Symbol;
 use super::{

@@ -1,8 +1,8 @@
 //! The interface of the STM32F0, F7 and L4 as a slave of a master outside.
 //!
-//! RM0091 section 26.4.7. It holds SCL while ADDR is set, until TXDR has a byte to be sent, and
-//! while a received byte finds RXDR full. NACK answers the next byte. Refused: NOSTRETCH, slave
-//! byte control (SBC).
+//! RM0091 section 26.4.7 (from memory, not yet compared). It holds SCL while ADDR is set, until
+//! TXDR has a byte to be sent, and while a received byte finds RXDR full. NACK answers the next
+//! byte. Refused: NOSTRETCH, slave byte control (SBC).
 
 use super::super::outside::Symbol;
 use super::{ADDCODE, ADDR, BUSY, DIR, GCEN, I2c, NACK, NACKF, NOSTRETCH, PE, Phase, RXNE, STOPF, TXE, TXIS};
