@@ -401,7 +401,11 @@ impl Peripheral for Saadc {
         self.advance(context);
         let offset = address - self.block.base;
         check(offset, value).map_err(|what| context.fault(&self.block.name, address, what))?;
-        if !self.block.write(address, size, value, context)? {
+        if self.block.write(address, size, value, context)? {
+            if self.register(SAMPLERATE) & TIMERS == 0 {
+                self.samples = None;
+            }
+        } else {
             let written = self.write_own(offset, value, context.now);
             written.map_err(|what| context.fault(&self.block.name, address, what))?;
             self.block.signal(context);

@@ -258,6 +258,18 @@ fn timer_samples_by_itself() {
     assert_eq!((bench.read(AMOUNT), bench.bus.due), (1, u64::MAX));
 }
 
+/// SAMPLERATE.MODE Task: the timer samples no more.
+#[test]
+fn timer_ends_where_samples_come_by_task() {
+    let mut bench = bench(8);
+    bench.write(SAMPLERATE, TIMERS | 160);
+    let began = sample(&mut bench);
+    bench.advance(began + 15 * US);
+    bench.write(SAMPLERATE, 160);
+    bench.advance(began + 60 * US);
+    assert_eq!((bench.read(AMOUNT), bench.bus.due), (2, u64::MAX));
+}
+
 /// "Last result is equal or above CH[n].LIMIT.HIGH", "equal or below CH[n].LIMIT.LOW".
 #[test]
 fn limits_have_events_of_their_channel() {

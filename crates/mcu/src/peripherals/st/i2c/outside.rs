@@ -54,8 +54,9 @@ impl OutsideMaster {
         self.end.iter_mut().for_each(|end| *end += cycles);
     }
 
-    /// The bus is free: the next transfer that is due begins. Returns whether one did.
-    pub fn begin(&mut self, bus: &str, context: &mut Context<'_, '_>) -> bool {
+    /// The bus is free from cycle `from` on: the next transfer that is due begins. Returns whether
+    /// one did.
+    pub fn begin(&mut self, bus: &str, from: u64, context: &mut Context<'_, '_>) -> bool {
         if self.is_busy() {
             return false;
         }
@@ -65,7 +66,7 @@ impl OutsideMaster {
             return false;
         };
         self.bit = context.board.clock_hz().div_ceil(transfer.clock_hz.max(1));
-        let at = context.board.cycle_at(transfer.at_ns).max(self.free);
+        let at = context.board.cycle_at(transfer.at_ns).max(self.free).max(from);
         self.symbol = Some(Symbol::Address { address, read: write.is_empty() && read > 0 });
         self.transfer = Some(transfer);
         (self.written, self.acknowledged) = (0, 0);

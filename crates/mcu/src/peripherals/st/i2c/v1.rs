@@ -235,7 +235,7 @@ impl I2c {
                 self.conclude(at);
             }
         }
-        self.begin_slave(context);
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 
@@ -450,7 +450,7 @@ impl Peripheral for I2c {
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         if matches!(event, Event::InputsChanged) {
-            self.begin_slave(context);
+            self.begin_slave(context.now, context);
         }
     }
 

@@ -261,7 +261,7 @@ impl I2c {
                 Phase::Idle | Phase::Held => {}
             }
         }
-        self.begin_slave(context);
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 
@@ -460,7 +460,7 @@ impl Peripheral for I2c {
                 let clocks = &context.events.generic_clocks_hz;
                 self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
             }
-            Event::InputsChanged => self.begin_slave(context),
+            Event::InputsChanged => self.begin_slave(context.now, context),
             _ => {}
         }
     }

@@ -241,7 +241,7 @@ impl Spi {
             }
         }
         self.advance_slave(context);
-        self.begin_slave(context);
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 

@@ -28,8 +28,6 @@ pub(super) struct OutsideMaster {
     hz: u64,
     byte: Option<Byte>,
     received: Vec<Option<u8>>,
-    /// The cycle at which its last byte ended.
-    ended: u64,
 }
 
 impl OutsideMaster {
@@ -61,8 +59,8 @@ impl Spi {
         board.pin(&pin.port, pin.bit).map(|high| !high)
     }
 
-    /// The next transfer that is due begins.
-    pub(super) fn begin_slave(&mut self, context: &mut Context<'_, '_>) {
+    /// The next transfer that is due begins, from cycle `from` on.
+    pub(super) fn begin_slave(&mut self, from: u64, context: &mut Context<'_, '_>) {
         if self.outside.byte.is_some() {
             return;
         }
@@ -70,7 +68,7 @@ impl Spi {
         let MasterData::Spi { mode, bytes } = transfer.data else {
             return context.stop(&self.name, "a master outside does not speak SPI");
         };
-        let at = context.board.cycle_at(transfer.at_ns).max(self.outside.ended);
+        let at = context.board.cycle_at(transfer.at_ns).max(from);
         (self.outside.mode, self.outside.hz) = (mode, transfer.clock_hz.max(1));
         self.outside.bytes = bytes.into();
         self.next_from_outside(at, context);
@@ -79,7 +77,6 @@ impl Spi {
     /// The master's next byte begins, or its transfer has ended.
     fn next_from_outside(&mut self, at: u64, context: &mut Context<'_, '_>) {
         let Some(from_master) = self.outside.bytes.pop_front() else {
-            self.outside.ended = at;
             let received = std::mem::take(&mut self.outside.received);
             let bus = self.name.clone();
             context.board.finish_master_transfer(FinishedTransfer {
@@ -88,7 +85,7 @@ impl Spi {
                 acknowledged: 0,
                 received,
             });
-            return self.begin_slave(context);
+            return self.begin_slave(at, context);
         };
         let is_selected = self.is_selected(context.board).unwrap_or_else(|| {
             context.stop(&self.name, "NSS is its input (SSM is clear), and nobody drives it");

@@ -17,9 +17,12 @@ const ADDMODE: u32 = 1 << 15;
 const ENDUAL: u32 = 1 << 0;
 
 impl I2c {
-    /// A master outside begins, where this one is none itself.
-    pub(super) fn begin_slave(&mut self, context: &mut Context<'_, '_>) {
-        if self.phase == Phase::Idle && self.outside.begin(&self.name, context) && self.control[0] & PE != 0 {
+    /// A master outside begins from cycle `from` on, where this one is none itself.
+    pub(super) fn begin_slave(&mut self, from: u64, context: &mut Context<'_, '_>) {
+        if self.phase == Phase::Idle
+            && self.outside.begin(&self.name, from, context)
+            && self.control[0] & PE != 0
+        {
             self.status[1] |= BUSY;
         }
     }
@@ -58,7 +61,7 @@ impl I2c {
                     self.status[1] = 0;
                     self.outside.finish(at, context);
                     self.conclude(at);
-                    self.begin_slave(context);
+                    self.begin_slave(at, context);
                 }
             }
         }

@@ -16,9 +16,12 @@ const OA2MSK: u32 = 8;
 const OA2EN: u32 = 1 << 15;
 
 impl I2c {
-    /// A master outside begins, where this one is none itself.
-    pub(super) fn begin_slave(&mut self, context: &mut Context<'_, '_>) {
-        if self.phase == Phase::Idle && self.outside.begin(&self.name, context) && self.control[0] & PE != 0 {
+    /// A master outside begins from cycle `from` on, where this one is none itself.
+    pub(super) fn begin_slave(&mut self, from: u64, context: &mut Context<'_, '_>) {
+        if self.phase == Phase::Idle
+            && self.outside.begin(&self.name, from, context)
+            && self.control[0] & PE != 0
+        {
             self.status |= BUSY;
         }
     }
@@ -56,7 +59,7 @@ impl I2c {
                     self.status &= !(BUSY | TXIS);
                     self.outside.finish(at, context);
                     self.ask(at);
-                    self.begin_slave(context);
+                    self.begin_slave(at, context);
                 }
             }
         }
