@@ -8,9 +8,9 @@
 //! that it takes to begin. The voltage is taken when the result is there. References are the supply
 //! and the internal one, both against AVSS. Inputs are those of the board and half the supply, of
 //! ADC12_B in pairs, too. Its window takes no result that equals a limit (TI's driverlib, from
-//! memory). ADC12PWRMD changes nothing. Not modelled and refused with a fault: other references, the
-//! temperature diode, starts by timers, MCLK as the clock, signed results, changes of settings that
-//! need `ADC12ENC` cleared.
+//! memory). ADC12PWRMD changes nothing. Not modelled and refused with a fault: other references,
+//! the temperature diode, starts by timers, MCLK as the clock, signed results, changes of settings
+//! that need `ADC12ENC` cleared.
 
 mod layout;
 

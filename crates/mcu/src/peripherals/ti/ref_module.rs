@@ -1,11 +1,11 @@
-//! The shared reference of the MSP430F5xx, and REF_A of the MSP430FR5xx, which the converter measures
-//! against.
+//! The shared reference of the MSP430F5xx, and REF_A of the MSP430FR5xx, which the converter
+//! measures against.
 //!
 //! Sources: SLAU208, chapter "REF", SLAU367, chapter "REF_A"; bits compared with TI's headers for
 //! the parts, voltages and times in the target files. `REFCTL0` rules (`REFMSTR` set, as after a
-//! reset; REF_A has no such bit, and says when it has settled). A conversion against a
-//! reference that is off, has not settled or has too low a supply is a fault; on the part the
-//! reference would start by itself, at a time that is not given.
+//! reset; REF_A has no such bit, and says when it has settled). A conversion against a reference
+//! that is off, has not settled or has too low a supply is a fault; on the part the reference would
+//! start by itself, at a time that is not given.
 
 use crate::{Part, PeripheralSpec};
 
