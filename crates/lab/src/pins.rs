@@ -71,10 +71,11 @@ pub(crate) fn ports(part: &Part) -> Vec<(String, u32)> {
 /// whose converter has no model.
 pub(crate) fn analog_inputs(part: &Part) -> u8 {
     let of = |model: &str| match model {
-        "avr-adc" => 8,
+        "rp2040-adc" => 4,
+        "avr-adc" | "nrf-saadc" => 8,
         "msp430-adc12" | "stm32-adc" | "stm32f1-adc" | "stm32f0-adc" => 16,
         "stm32l4-adc" => 17,
-        "samd21-adc" => 20,
+        "msp430-adc12-b" | "samd21-adc" => 20,
         _ => 0,
     };
     part.peripherals.iter().map(|spec| of(&spec.model)).max().unwrap_or(0)

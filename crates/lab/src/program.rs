@@ -79,7 +79,7 @@ pub(crate) const IN_VAIN: &str =
 /// The port by which semihosting writes.
 const SEMIHOSTING: &str = "semihosting";
 /// Parts of the names of models by which programs send bytes.
-const SENDERS: [&str; 5] = ["usart", "uart", "sercom", "usci", "debug-data"];
+const SENDERS: [&str; 7] = ["usart", "uart", "sercom", "usci", "debug-data", "stm32-i2c", "stm32-spi"];
 /// Ports that are numbered, by what stands before the point.
 const NUMBERED: [&str; 2] = ["ITM", "RTT"];
 

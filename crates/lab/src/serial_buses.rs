@@ -1,4 +1,4 @@
-//! Serial interfaces of a part that chips on its board can be wired to.
+//! Serial interfaces of a part that chips on its board, or masters outside, can be wired to.
 
 use crate::names;
 use mcu::Part;
@@ -8,6 +8,26 @@ const SPI: [&str; 4] = ["avr-spi", "msp430-usci-b", "msp430-eusci-b", "stm32-spi
 
 /// Models of I2C masters.
 const I2C: [&str; 5] = ["avr-twi", "msp430-usci-b", "msp430-eusci-b", "stm32-i2c", "stm32-i2c-v2"];
+
+/// Models of slaves.
+const SPI_SLAVES: [&str; 1] = ["stm32-spi"];
+const I2C_SLAVES: [&str; 2] = ["stm32-i2c", "stm32-i2c-v2"];
+
+/// Checks that a part has an SPI of this name that can be a slave.
+///
+/// # Errors
+/// A sentence with the nearest name.
+pub(crate) fn check_spi_slave(part: &Part, name: &str) -> Result<(), String> {
+    check(part, name, "SPI slave", &SPI_SLAVES)
+}
+
+/// Checks that a part has an I2C interface of this name that can be a slave.
+///
+/// # Errors
+/// A sentence with those that there are.
+pub(crate) fn check_i2c_slave(part: &Part, name: &str) -> Result<(), String> {
+    check(part, name, "I2C slave", &I2C_SLAVES)
+}
 
 /// Checks that a part has an SPI master of this name.
 ///

@@ -1,11 +1,14 @@
 //! Signals at a part's pins and at the inputs of its converter, as a file describes them: levels
-//! and edges, waves, buttons, mains, recordings. `docs/how-to/signals.md` shows the file.
+//! and edges, waves, buttons, mains, recordings, transfers by a master. `docs/how-to/signals.md`
+//! shows the file.
 
 mod analog;
+mod masters;
 
 use crate::target::Target;
 use crate::{LabError, pins, recorded, units};
 use analog::AnalogSignal;
+use masters::Transfer;
 use mcu::{Board, Levels};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -21,6 +24,8 @@ struct Stimuli {
     pin: Vec<PinSignal>,
     #[serde(default)]
     analog: Vec<AnalogSignal>,
+    #[serde(default)]
+    master: Vec<Transfer>,
 }
 
 /// Signal at a pin.
@@ -109,8 +114,8 @@ pub(crate) fn connect(path: &Path, target: &Target, board: &mut Board) -> Result
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         bad(format!("line {line}: {}", error.message()))
     })?;
-    if stimuli.pin.is_empty() && stimuli.analog.is_empty() {
-        return Err(bad("it has no signal: give it a table [[pin]] or [[analog]]".into()));
+    if stimuli.pin.is_empty() && stimuli.analog.is_empty() && stimuli.master.is_empty() {
+        return Err(bad("it has no signal: give it a table [[pin]], [[analog]] or [[master]]".into()));
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut connected = Vec::new();
@@ -140,6 +145,10 @@ pub(crate) fn connect(path: &Path, target: &Target, board: &mut Board) -> Result
         }
         channels.push(channel);
         board.set_signal(channel, signal.signal(folder).map_err(of_channel)?);
+    }
+    for transfer in &stimuli.master {
+        let of_bus = |problem: String| bad(format!("master at {}: {problem}", transfer.bus));
+        board.add_master_transfer(transfer.transfer(&target.part).map_err(of_bus)?);
     }
     Ok(())
 }

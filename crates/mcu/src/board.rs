@@ -2,11 +2,14 @@
 //!
 //! A board has the supply, voltages and levels at pins, and the chips wired to them.
 
+mod masters;
 mod pin_signal;
 mod pins;
 
 use crate::i2c_bus::I2cBuses;
 use crate::{Signal, TwoWireDevice};
+use masters::Masters;
+pub use masters::{FinishedTransfer, MasterData, MasterTransfer};
 pub use pin_signal::Levels;
 use pin_signal::PinSignal;
 use pins::Port;
@@ -165,6 +168,7 @@ pub struct Board {
     capture_source: Option<bool>,
     chips: Vec<Mounted>,
     i2c_buses: I2cBuses,
+    masters: Masters,
     /// Bytes sent since the last [`Board::take_sent`]; `None` until its first call.
     sent: Option<Vec<SentByte>>,
     clock_hz: u64,
@@ -198,6 +202,7 @@ impl Default for Board {
             capture_source: None,
             chips: Vec::new(),
             i2c_buses: I2cBuses::default(),
+            masters: Masters::default(),
             sent: None,
             clock_hz: 1_000_000,
             since: (0, 0),
@@ -433,6 +438,7 @@ impl Board {
         for signal in &mut self.pin_signals {
             signal.tick(now_ns);
         }
+        self.masters.tick(now_ns);
         for mounted in &mut self.chips {
             mounted.chip.tick(now_ns);
         }
@@ -443,12 +449,14 @@ impl Board {
     /// to look, too.
     pub(crate) fn reschedule(&mut self) {
         let chips = self.chips.iter().filter_map(|mounted| mounted.chip.due());
-        let due = chips.chain(self.pin_signals.iter().filter_map(PinSignal::due)).min();
+        let signals = self.pin_signals.iter().filter_map(PinSignal::due);
+        let due = chips.chain(signals).chain(self.masters.due()).min();
         self.due = match self.failure {
             Some(_) => 0,
             None => due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns)),
         };
-        self.changed |= !self.chips.is_empty() || !self.pin_signals.is_empty();
+        let is_alone = self.chips.is_empty() && self.pin_signals.is_empty() && self.masters.is_empty();
+        self.changed |= !is_alone;
     }
 
     /// The microcontroller lets go of all its pins.
@@ -474,6 +482,7 @@ impl Board {
         self.changed = true;
         self.failure = None;
         self.i2c_buses.power_up();
+        self.masters.power_up();
         self.pin_signals.iter_mut().for_each(PinSignal::power_up);
         for mounted in &mut self.chips {
             mounted.selected = false;

@@ -39,7 +39,9 @@ mod taint;
 mod trace;
 mod transfer;
 
-pub use board::{Board, Chip, Levels, Pin, SentByte, SpiClock, Wiring};
+pub use board::{
+    Board, Chip, FinishedTransfer, Levels, MasterData, MasterTransfer, Pin, SentByte, SpiClock, Wiring,
+};
 pub use bootloader_vectors::vectors_behind_bootloader;
 pub use clock::{ClockChange, ClockSources, ClockUpdate, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::{EnteredFault, Fault, SYSTEM_CONTROL_SPACE};

@@ -164,7 +164,7 @@ fn files_that_say_what_cannot_be_are_refused() {
     let pin = |rest: &str| format!("[[pin]]\npin = 'PD2'\n{rest}\n");
     let analog = |rest: &str| format!("[[analog]]\nchannel = 1\n{rest}\n");
     let cases = [
-        (String::new(), "it has no signal: give it a table [[pin]] or [[analog]]"),
+        (String::new(), "it has no signal: give it a table [[pin]], [[analog]] or [[master]]"),
         ("[[pim]]\n".into(), "line 1: unknown field `pim`"),
         (pin(""), "pin PD2: give it one of edges, wave, button and vcd"),
         (pin("").replace("PD2", "PX2"), "pin PX2: write it as PORT.BIT"),
@@ -196,9 +196,106 @@ fn files_that_say_what_cannot_be_are_refused() {
         (analog("csv = { file = 'text.csv' }"), "line 2: 'one' is no number"),
         (analog("csv = { file = 'two.csv', column = 'w' }"), "there is no column 'w'; it has t, v"),
         (analog("volts = '1'") + &analog("volts = '2'"), "it has two signals; leave one out"),
+        (
+            "[[master]]\nbus = 'TWI'\nat = '0s'\nclock = '1MHz'\naddress = 1\n".into(),
+            "master at TWI: atmega328p has no I2C slave 'TWI'",
+        ),
     ];
     for (signals, wanted) in cases {
         let said = said(&signals);
         assert!(said.contains(wanted) && said.contains("signals"), "{signals}: {said}");
     }
+}
+
+/// P0.13 of an nRF52840 is high while SAADC sees at least 1.8 V at AIN2: conversions of 5 us, one
+/// after the other.
+const NRF_HALF: &str = "function start
+ldr r0, =0x50000508
+ldr r1, =0x50000518
+ldr r2, =0x2000
+str r2, [r1]
+ldr r3, =0x40007500
+movs r1, #3
+str r1, [r3, #0x10]
+movs r1, #0
+str r1, [r3, #0x18]
+movs r1, #1
+str r1, [r3]
+ldr r4, =0x400075f0
+movs r5, #2
+str r5, [r4]
+ldr r5, =0x20000100
+str r5, [r4, #0x3c]
+str r1, [r4, #0x40]
+ldr r4, =0x40007000
+ldr r6, =0x40007104
+1: str r1, [r4]
+str r1, [r4, #4]
+2: ldr r7, [r6]
+cmp r7, #0
+beq 2b
+movs r7, #0
+str r7, [r6]
+ldrh r7, [r5]
+lsrs r7, r7, #11
+beq 3f
+str r2, [r0]
+b 1b
+3: str r2, [r0, #4]
+b 1b
+.ltorg
+end start
+";
+
+#[test]
+fn voltages_of_a_table_reach_the_converter_of_the_nrf52840() {
+    let folder = folder();
+    std::fs::write(folder.join("steps.csv"), "time_s,v\n0,0\n1e-3,2\n2e-3,1\n").expect("written");
+    let path = folder.join("signals.toml");
+    std::fs::write(&path, "[[analog]]\nchannel = 2\ncsv = { file = 'steps.csv', steps = true }\n")
+        .expect("written");
+    let asked = Request { pin: Some("P0.13".into()), max_cycles: 200_000, ..request("nrf52840", NRF_HALF) };
+    let (cycles, starts) = times(&set_up(asked, |setup| setup.signals = Some(path)));
+    // A millisecond of 64 MHz, to within two turns.
+    assert!(cycles.len() == 1 && cycles[0].abs_diff(64_000) < 800, "{cycles:?}");
+    assert!(starts[0].abs_diff(64_000) < 800, "{starts:?}");
+}
+
+/// PA0 of an STM32F103 goes high with the first byte at SPI1, a slave, and low with the second.
+const SPI_SLAVE: &str = "function start
+ldr r0, =0x40021018
+ldr r1, =0x1005
+str r1, [r0]
+ldr r0, =0x40010800
+ldr r1, =0x44444442
+str r1, [r0]
+ldr r2, =0x40013000
+ldr r1, =0x240
+str r1, [r2]
+movs r3, #1
+1: ldr r1, [r2, #8]
+lsls r1, r1, #31
+beq 1b
+ldr r1, [r2, #0xc]
+str r3, [r0, #0x10]
+2: ldr r1, [r2, #8]
+lsls r1, r1, #31
+beq 2b
+str r3, [r0, #0x14]
+3: b 3b
+.ltorg
+end start
+";
+
+#[test]
+fn master_outside_reaches_the_slave_at_its_time() {
+    let folder = folder();
+    let path = folder.join("signals.toml");
+    std::fs::write(&path, "[[master]]\nbus = 'SPI1'\nat = '2ms'\nclock = '100kHz'\nsend = [1, 2]\n")
+        .expect("written");
+    let asked = Request { pin: Some("PA0".into()), ..request("stm32f103", SPI_SLAVE) };
+    let (cycles, starts) = times(&set_up(asked, |setup| setup.signals = Some(path)));
+    // Eight bits of 80 cycles at 8 MHz, and as many from 2 ms to the end of the first byte.
+    assert!(cycles.len() == 1 && cycles[0].abs_diff(640) < 20, "{cycles:?}");
+    assert!(starts[0].abs_diff(16_640) < 30, "{starts:?}");
 }

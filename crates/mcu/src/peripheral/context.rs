@@ -40,6 +40,12 @@ impl Context<'_, '_> {
         Err(self.fault(device, address, what))
     }
 
+    /// Stops the run at once because a device refuses what no access of the program was there for.
+    pub(crate) fn stop(&mut self, device: &str, what: &str) {
+        self.board.failure.get_or_insert_with(|| format!("{device}: {what}"));
+        (self.board.due, self.board.changed) = (0, true);
+    }
+
     /// Requests an interrupt.
     pub fn request(&mut self, irq: u8) {
         *self.requests |= 1 << irq;

@@ -1,4 +1,5 @@
 mod adc12;
+mod adc12_b;
 mod any_writes;
 mod board;
 mod clang;

@@ -17,7 +17,7 @@ struct Map {
 }
 
 /// The unions of the families' register maps, without what cannot be read without an effect.
-const MAPS: [Map; 4] = [
+const MAPS: [Map; 5] = [
     // RM0090, tables of the register maps of sections 17 to 20: CR1 to BDTR, DCR, OR. DMAR reads
     // what DCR points to.
     Map { model: "stm32-timer", registers: &[(0x00, 0x48), (0x50, 0x50)], step: 4 },
@@ -33,6 +33,22 @@ const MAPS: [Map; 4] = [
             (0x504, 0x508),
             (0x510, 0x510),
             (0x540, 0x54c),
+        ],
+        step: 4,
+    },
+    // nRF52840 PS, SAADC: tasks, events, INTEN, INTENSET, INTENCLR, STATUS, ENABLE, CH, RESOLUTION,
+    // OVERSAMPLE, SAMPLERATE, RESULT.
+    Map {
+        model: "nrf-saadc",
+        registers: &[
+            (0x000, 0x00c),
+            (0x100, 0x154),
+            (0x300, 0x308),
+            (0x400, 0x400),
+            (0x500, 0x500),
+            (0x510, 0x58c),
+            (0x5f0, 0x5f8),
+            (0x62c, 0x634),
         ],
         step: 4,
     },

@@ -12,6 +12,7 @@ pub mod mwu;
 pub mod nvmc;
 pub mod rng;
 pub mod rtc;
+pub mod saadc;
 pub mod temp;
 pub mod timer;
 pub mod uart;
@@ -30,6 +31,7 @@ pub(super) const MODELS: &[Model] = &[
     Model::new("nrf-nvmc", &[], |part, spec| Ok(Box::new(nvmc::Nvmc::new(part, spec)?))),
     Model::new("nrf-rng", &[], |_, spec| Ok(Box::new(rng::Rng::new(spec)))),
     Model::new("nrf-rtc", &["channels"], |_, spec| Ok(Box::new(rtc::Rtc::new(spec)))),
+    Model::new("nrf-saadc", &[], |_, spec| Ok(Box::new(saadc::Saadc::new(spec)))),
     Model::new("nrf-temp", &[], |_, spec| Ok(Box::new(temp::Temp::new(spec)))),
     Model::new("nrf-timer", &["channels"], |_, spec| Ok(Box::new(timer::Timer::new(spec)))),
     Model::new("nrf-uart", &["uarte_only"], |_, spec| Ok(Box::new(uart::Uart::new(spec)))),

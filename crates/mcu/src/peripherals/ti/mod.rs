@@ -1,6 +1,6 @@
 //! The MSP430F5xx and MSP430FR5xx parts of Texas Instruments.
 
-pub mod adc12_a;
+pub mod adc12;
 pub mod aes256;
 mod clocks;
 pub mod crc;
@@ -25,22 +25,26 @@ mod word;
 
 use super::model::{Model, PINS};
 
+/// Settings of the converters.
+const CONVERTER: &[&str] = &[
+    "dma_adc_#",
+    "oscillator_hz",
+    "reference_#_mv",
+    "reference_#_supply_mv",
+    "reference_base",
+    "reference_settle_us",
+    "supply_mv",
+];
+
 /// The models of the blocks here.
 pub(super) const MODELS: &[Model] = &[
     Model::new("mpy32", &[], |_, spec| Ok(Box::new(mpy32::Mpy32::new(spec)))),
-    Model::new(
-        "msp430-adc12",
-        &[
-            "dma_adc_#",
-            "oscillator_hz",
-            "reference_#_mv",
-            "reference_#_supply_mv",
-            "reference_base",
-            "reference_settle_us",
-            "supply_mv",
-        ],
-        |part, spec| Ok(Box::new(adc12_a::Adc12::new(part, spec)?)),
-    ),
+    Model::new("msp430-adc12", CONVERTER, |part, spec| {
+        Ok(Box::new(adc12::Adc12::new(part, spec, adc12::Kind::A)?))
+    }),
+    Model::new("msp430-adc12-b", CONVERTER, |part, spec| {
+        Ok(Box::new(adc12::Adc12::new(part, spec, adc12::Kind::B)?))
+    }),
     Model::new("msp430-aes256", &[], |_, spec| Ok(Box::new(aes256::Aes256::new(spec)))),
     Model::new("msp430-crc16", &[], |_, spec| Ok(Box::new(crc::Crc::new(spec, crc::Kind::Crc16)))),
     Model::new("msp430-crc32", &[], |_, spec| Ok(Box::new(crc::Crc::new(spec, crc::Kind::Crc32)))),

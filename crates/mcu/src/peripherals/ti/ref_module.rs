@@ -1,9 +1,11 @@
-//! The shared reference of the MSP430F5xx, which the converter measures against.
+//! The shared reference of the MSP430F5xx, and REF_A of the MSP430FR5xx, which the converter
+//! measures against.
 //!
-//! Source: SLAU208, chapter "REF"; bits compared with TI's header for the part, voltages and times
-//! in the target file. `REFCTL0` rules (`REFMSTR` set, as after a reset). A conversion against a
-//! reference that is off, has not settled or has too low a supply is a fault; on the part the
-//! reference would start by itself, at a time that is not given.
+//! Sources: SLAU208, chapter "REF", SLAU367, chapter "REF_A"; bits compared with TI's headers for
+//! the parts, voltages and times in the target files. `REFCTL0` rules (`REFMSTR` set, as after a
+//! reset; REF_A has no such bit, and says when it has settled). A conversion against a reference
+//! that is off, has not settled or has too low a supply is a fault; on the part the reference would
+//! start by itself, at a time that is not given.
 
 use crate::{Part, PeripheralSpec};
 
@@ -11,6 +13,8 @@ const REFON: u32 = 0x0001;
 const REFMSTR: u32 = 0x0080;
 /// `REFGENACT`, `REFBGACT`.
 const REFGENACT_REFBGACT: u32 = 0x0300;
+/// `REFGENRDY`, `REFBGRDY` of REF_A.
+const REFGENRDY_REFBGRDY: u32 = 0x3000;
 /// All that can be written: `REFON`, `REFTCOFF`, `REFVSEL`, `REFMSTR`.
 const WRITABLE: u32 = 0x00b9;
 const REFVSEL: u32 = 0x0030;
@@ -22,6 +26,8 @@ pub struct Reference {
     lowest_supply_v: [f64; 3],
     settle_us: u64,
     settle_cycles: u64,
+    /// It has `REFMSTR`.
+    has_master: bool,
     control: u32,
     /// The cycle at which it was last switched on or to another voltage.
     since: u64,
@@ -34,7 +40,7 @@ impl Reference {
     ///
     /// # Errors
     /// One of them is missing.
-    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Reference, String> {
+    pub fn new(part: &Part, spec: &PeripheralSpec, has_master: bool) -> Result<Reference, String> {
         let setting = |key: &str| {
             let value = spec.settings.get(key).copied().filter(|value| *value > 0);
             value.map(|value| value as u64).ok_or_else(|| format!("{}: {} needs {key}", part.name, spec.name))
@@ -50,7 +56,8 @@ impl Reference {
             lowest_supply_v: row("_supply_mv")?,
             settle_us,
             settle_cycles: (settle_us * part.default_clock_hz).div_ceil(1_000_000),
-            control: REFMSTR,
+            has_master,
+            control: if has_master { REFMSTR } else { 0 },
             since: 0,
         })
     }
@@ -60,9 +67,12 @@ impl Reference {
         self.settle_cycles = (self.settle_us * clock_hz).div_ceil(1_000_000);
     }
 
-    /// `REFCTL0`.
-    pub fn read(&self) -> u32 {
-        self.control | if self.control & REFON != 0 { REFGENACT_REFBGACT } else { 0 }
+    /// `REFCTL0` at cycle `now`.
+    pub fn read(&self, now: u64) -> u32 {
+        let is_on = self.control & REFON != 0;
+        let is_ready = is_on && !self.has_master && now >= self.since + self.settle_cycles;
+        let active = if is_on { REFGENACT_REFBGACT } else { 0 };
+        self.control | active | if is_ready { REFGENRDY_REFBGRDY } else { 0 }
     }
 
     /// Writes `REFCTL0` at cycle `now`.
@@ -70,13 +80,16 @@ impl Reference {
     /// # Errors
     /// A setting is not modelled.
     pub fn write(&mut self, value: u32, now: u64) -> Result<(), &'static str> {
-        if value & REFMSTR == 0 {
+        if self.has_master && value & REFMSTR == 0 {
             return Err("a reference ruled by the converter's own bits (REFMSTR = 0) is not modelled");
         }
-        if value & 0xff & !WRITABLE != 0 {
-            return Err("the reference at its pin (REFOUT) is not modelled");
+        let writable = if self.has_master { WRITABLE } else { WRITABLE & !REFMSTR };
+        if value & 0xff & !writable != 0 {
+            return Err(
+                "the reference at its pin (REFOUT) and its triggers (REFGENOT, REFBGOT) are not modelled",
+            );
         }
-        let value = value & WRITABLE;
+        let value = value & writable;
         if (value ^ self.control) & (REFON | REFVSEL) != 0 {
             self.since = now;
         }
@@ -114,7 +127,7 @@ impl Reference {
 
     /// Sets the state after power-up.
     pub fn reset(&mut self) {
-        self.control = REFMSTR;
+        self.control = if self.has_master { REFMSTR } else { 0 };
         self.since = 0;
     }
 }

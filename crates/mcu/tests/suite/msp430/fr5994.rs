@@ -5,7 +5,7 @@
 use super::programs::{mov, mov_byte, poke, register};
 use mcu::{Fault, Mcu, Observer, Part, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};
 
-const RAM: u32 = 0x2000;
+pub const RAM: u32 = 0x2000;
 const HOLD: u64 = 4;
 const FRAM: u32 = 0x4400;
 /// `jmp $`.
@@ -28,7 +28,7 @@ fn part() -> Part {
 
 /// A machine with a program there, at its beginning; the watchdog is held, which took [`HOLD`]
 /// cycles.
-fn machine(at: u32, words: &[u16]) -> Box<dyn Mcu> {
+pub fn machine(at: u32, words: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(&part(), 16_000_000).expect("machine");
     poke(&mut *machine, RAM, &[&mov(0x5a80, 0x015c)[..], &[END]].concat());
     assert!(machine.set_register("pc", RAM));
@@ -52,7 +52,7 @@ fn waits(words: &[u16]) -> u64 {
     with(0xa510) - with(0xa500)
 }
 
-fn fault(words: &[u16]) -> String {
+pub fn fault(words: &[u16]) -> String {
     match machine(RAM, words).run(&Until::default()) {
         Err(fault @ Fault::Peripheral { .. }) => fault.to_string(),
         other => panic!("no fault: {other:?}"),

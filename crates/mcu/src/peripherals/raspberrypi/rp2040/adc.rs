@@ -168,7 +168,7 @@ impl Adc {
             if self.converting.is_none() && self.begins.is_some_and(|begins| begins <= at) {
                 self.begins = None;
                 if let Err(what) = self.begin(at, context) {
-                    super::stop(&self.name, what, context);
+                    context.stop(&self.name, what);
                 }
             }
         }

@@ -285,7 +285,7 @@ impl I2c {
 
     fn request(&mut self, context: &mut Context<'_, '_>) {
         if std::mem::take(&mut self.refused) {
-            super::stop(&self.name, "a RESTART while IC_CON.IC_RESTART_EN is 0 is not modelled", context);
+            context.stop(&self.name, "a RESTART while IC_CON.IC_RESTART_EN is 0 is not modelled");
         }
         if self.raw() & self.registers[IC_INTR_MASK] != 0 && self.is_enabled() {
             context.request(self.irq);

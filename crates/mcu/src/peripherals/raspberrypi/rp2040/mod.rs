@@ -88,12 +88,6 @@ fn request_transfers(dreq: u8, on: [bool; 2], before: &mut u128, context: &mut C
     }
 }
 
-/// Stops the run at once because a block refuses what no access of the program was there for.
-fn stop(device: &str, what: &str, context: &mut Context<'_, '_>) {
-    context.board.failure.get_or_insert_with(|| format!("{device}: {what}"));
-    (context.board.due, context.board.changed) = (0, true);
-}
-
 /// A write to a block that is held in reset. It takes nothing, and the registers read as after a
 /// reset, as those of USB do, which the SDK writes so.
 fn written_in_reset(device: &str, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {

@@ -175,7 +175,7 @@ impl Spi {
             for byte in bytes {
                 match context.board.transfer(&self.name, self.clock(), *byte, end) {
                     Ok(received) => answer = answer << 8 | u16::from(received),
-                    Err(what) => super::stop(&self.name, &what, context),
+                    Err(what) => context.stop(&self.name, &what),
                 }
             }
             if self.received.len() < DEPTH {

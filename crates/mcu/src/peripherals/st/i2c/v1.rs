@@ -1,12 +1,15 @@
-//! The I2C interface of the STM32F1 and F4 as a master with 7-bit addresses.
+//! The I2C interface of the STM32F1 and F4 with 7-bit addresses.
 //!
-//! RM0090 sections 27.3.3 and 27.6, RM0008 section 26. A START and a STOP take a period of SCL, a
-//! byte with its acknowledgement nine; rise times are not looked at. Who answers is on the board;
-//! where nobody is, an address is not acknowledged (AF). Its own addresses are kept, but no other
-//! master is there to use them. Refused with a fault: SMBus, PEC, DMA.
+//! RM0090 sections 27.3.2, 27.3.3 and 27.6, RM0008 section 26. A START and a STOP take a period of
+//! SCL, a byte with its acknowledgement nine; rise times are not looked at. Who answers is on the
+//! board; where nobody is, an address is not acknowledged (AF). It is a [`slave`] of masters
+//! outside. Refused with a fault: SMBus, PEC, DMA.
 
+mod slave;
+
+use super::outside::OutsideMaster;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const CR1: u32 = 0x00;
 const CR2: u32 = 0x04;
@@ -20,6 +23,8 @@ const TRISE: u32 = 0x20;
 
 /// CR1.
 const PE: u32 = 1 << 0;
+const ENGC: u32 = 1 << 6;
+const NOSTRETCH: u32 = 1 << 7;
 const START: u32 = 1 << 8;
 const STOP: u32 = 1 << 9;
 const ACK: u32 = 1 << 10;
@@ -37,6 +42,7 @@ const CR2_REFUSED: u32 = 3 << 11;
 const SB: u32 = 1 << 0;
 const ADDR: u32 = 1 << 1;
 const BTF: u32 = 1 << 2;
+const STOPF: u32 = 1 << 4;
 const RXNE: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
 const AF: u32 = 1 << 10;
@@ -46,6 +52,8 @@ const ERRORS: u32 = 0xdf00;
 const MSL: u32 = 1 << 0;
 const BUSY: u32 = 1 << 1;
 const TRA: u32 = 1 << 2;
+const GENCALL: u32 = 1 << 4;
+const DUALF: u32 = 1 << 7;
 /// CCR.
 const DUTY: u32 = 1 << 14;
 const FAST: u32 = 1 << 15;
@@ -92,6 +100,11 @@ pub struct I2c {
     acknowledged: bool,
     /// SR1 was read: ADDR is cleared by SR2.
     status_read: bool,
+    outside: OutsideMaster,
+    /// The master outside has addressed it.
+    is_addressed: bool,
+    /// SR1 was read while STOPF was set: a write of CR1 clears that then.
+    stop_read: bool,
 }
 
 impl I2c {
@@ -121,6 +134,9 @@ impl I2c {
             first: false,
             acknowledged: false,
             status_read: false,
+            outside: OutsideMaster::default(),
+            is_addressed: false,
+            stop_read: false,
         })
     }
 
@@ -143,7 +159,7 @@ impl I2c {
         let control = self.control[0];
         if control & STOP != 0 && self.status[1] & MSL != 0 {
             self.phase = Phase::Stopping(at + self.bit());
-        } else if control & START != 0 {
+        } else if control & START != 0 && !self.outside.is_busy() {
             self.phase = Phase::Starting(at + self.bit());
         }
     }
@@ -173,7 +189,8 @@ impl I2c {
     }
 
     fn advance(&mut self, context: &mut Context<'_, '_>) {
-        while let Some(at) = self.due().filter(|at| *at <= context.now) {
+        self.advance_slave(context);
+        while let Some(at) = self.phase_end().filter(|at| *at <= context.now) {
             match self.phase {
                 Phase::Starting(_) => {
                     self.control[0] &= !START;
@@ -218,13 +235,14 @@ impl I2c {
                 self.conclude(at);
             }
         }
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
         let (flags, enables) = (self.status[0], self.control[1]);
         let buffer = if enables & ITBUFEN != 0 { TXE | RXNE } else { 0 };
-        let event = enables & ITEVTEN != 0 && flags & (SB | ADDR | BTF | buffer) != 0;
+        let event = enables & ITEVTEN != 0 && flags & (SB | ADDR | BTF | STOPF | buffer) != 0;
         let error = enables & ITERREN != 0 && flags & ERRORS != 0;
         for (irq, wanted) in [(self.irq, event), (self.error_irq, error)] {
             match irq {
@@ -241,8 +259,15 @@ impl I2c {
         }
         if value & SWRST != 0 {
             self.reset_registers();
+            self.outside.abandon(context.now);
             self.control[0] = SWRST;
             return Ok(());
+        }
+        if value & STOP != 0 && self.is_addressed {
+            return Err("a STOP that lets go of the lines as a slave (CR1) is not modelled");
+        }
+        if std::mem::take(&mut self.stop_read) {
+            self.status[0] &= !STOPF;
         }
         self.control[0] = value;
         if value & PE == 0 {
@@ -253,6 +278,10 @@ impl I2c {
             self.control[0] &= !(START | STOP);
             self.status = [0; 2];
             self.phase = Phase::Idle;
+            self.waiting = None;
+            self.shifted = None;
+            self.is_addressed = false;
+            self.outside.abandon(context.now);
         } else if self.is_free() {
             self.conclude(context.now);
         }
@@ -278,6 +307,9 @@ impl I2c {
             Some(next) => {
                 self.received = next;
                 self.status[0] &= !BTF;
+                if self.is_addressed {
+                    self.outside.release(now);
+                }
                 let goes_on = self.phase == Phase::Held && self.acknowledged;
                 if goes_on && self.control[0] & (START | STOP) == 0 {
                     self.phase = Phase::Receiving(now + self.byte());
@@ -290,6 +322,7 @@ impl I2c {
 
     fn write_data(&mut self, byte: u8, now: u64) {
         match self.phase {
+            _ if self.is_addressed => self.write_slave(byte, now),
             Phase::Started => {
                 self.status[0] &= !SB;
                 self.phase = Phase::Addressing(byte, now + self.byte());
@@ -319,12 +352,26 @@ impl I2c {
         self.first = false;
         self.acknowledged = false;
         self.status_read = false;
+        self.is_addressed = false;
+        self.stop_read = false;
+    }
+
+    /// The end of what it does as a master.
+    fn phase_end(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Starting(at)
+            | Phase::Addressing(_, at)
+            | Phase::Sending(_, at)
+            | Phase::Receiving(at)
+            | Phase::Stopping(at) => Some(at),
+            Phase::Idle | Phase::Started | Phase::Addressed | Phase::Held => None,
+        }
     }
 }
 
 impl Peripheral for I2c {
     fn spec(&self) -> Spec {
-        Spec::new(&self.name, self.base..self.base + 0x400)
+        Spec { follows_inputs: true, ..Spec::new(&self.name, self.base..self.base + 0x400) }
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -338,12 +385,17 @@ impl Peripheral for I2c {
             DR => self.read_data(context.now),
             SR1 => {
                 self.status_read = true;
+                self.stop_read |= self.status[0] & STOPF != 0;
                 self.status[0]
             }
             SR2 => {
                 let word = self.status[1];
-                if std::mem::take(&mut self.status_read) && self.phase == Phase::Addressed {
-                    self.begin_data(context.now);
+                if std::mem::take(&mut self.status_read) {
+                    if self.phase == Phase::Addressed {
+                        self.begin_data(context.now);
+                    } else if self.is_addressed {
+                        self.begin_slave_data(context.now);
+                    }
                 }
                 word
             }
@@ -389,18 +441,17 @@ impl Peripheral for I2c {
     }
 
     fn due(&self) -> Option<u64> {
-        match self.phase {
-            Phase::Starting(at)
-            | Phase::Addressing(_, at)
-            | Phase::Sending(_, at)
-            | Phase::Receiving(at)
-            | Phase::Stopping(at) => Some(at),
-            Phase::Idle | Phase::Started | Phase::Addressed | Phase::Held => None,
-        }
+        [self.phase_end(), self.outside.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::InputsChanged) {
+            self.begin_slave(context.now, context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {
@@ -410,6 +461,7 @@ impl Peripheral for I2c {
     }
 
     fn delay(&mut self, cycles: u64) {
+        self.outside.delay(cycles);
         match &mut self.phase {
             Phase::Starting(at)
             | Phase::Addressing(_, at)
@@ -422,6 +474,7 @@ impl Peripheral for I2c {
 
     fn reset(&mut self) {
         self.bus_divider = 1;
+        self.outside = OutsideMaster::default();
         self.reset_registers();
     }
 }

@@ -1,13 +1,16 @@
-//! The I2C interface of the STM32F0, F7 and L4 as a master with 7-bit addresses.
+//! The I2C interface of the STM32F0, F7 and L4 with 7-bit addresses.
 //!
 //! RM0091 section 26, RM0410 section 33, RM0432 section 43. TIMINGR gives the period of SCL in
 //! clocks of the interface's own clock: SCLL and SCLH, and two clocks with the digital filter's for
 //! each edge (tSYNC1, tSYNC2; the analogue filter and the lines' rise and fall are left out). A
 //! START and a STOP take a period, a byte with its acknowledgement nine. Who answers is on the
-//! board; where nobody is, an address is not acknowledged. Its own addresses are kept, but no other
-//! master is there to use them. Refused with a fault: DMA where the part's file leads no request
-//! there, 10-bit addresses, SMBus, PEC, time-outs, waking up from stop mode.
+//! board; where nobody is, an address is not acknowledged. It is a [`slave`] of masters outside.
+//! Refused with a fault: DMA where the part's file leads no request there, 10-bit addresses, SMBus,
+//! PEC, time-outs, waking up from stop mode.
 
+mod slave;
+
+use super::outside::OutsideMaster;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::peripherals::st::bus::divider;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, TransferRequest};
@@ -28,6 +31,8 @@ const TXDR: u32 = 0x28;
 /// flags.
 const PE: u32 = 1 << 0;
 const TCIE: u32 = 1 << 6;
+const NOSTRETCH: u32 = 1 << 17;
+const GCEN: u32 = 1 << 19;
 const TXDMAEN: u32 = 1 << 14;
 const RXDMAEN: u32 = 1 << 15;
 /// SBC, WUPEN, SMBHEN, SMBDEN, ALERTEN, PECEN.
@@ -45,11 +50,14 @@ const PECBYTE: u32 = 1 << 26;
 const TXE: u32 = 1 << 0;
 const TXIS: u32 = 1 << 1;
 const RXNE: u32 = 1 << 2;
+const ADDR: u32 = 1 << 3;
 const NACKF: u32 = 1 << 4;
 const STOPF: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TCR: u32 = 1 << 7;
 const BUSY: u32 = 1 << 15;
+const DIR: u32 = 1 << 16;
+const ADDCODE: u32 = 17;
 /// The flags that ICR clears.
 const CLEARED: u32 = 0x3f38;
 
@@ -91,6 +99,9 @@ pub struct I2c {
     /// A byte that was received and finds RXDR full.
     shifted: Option<u8>,
     requests: [TransferRequest; 2],
+    outside: OutsideMaster,
+    /// The master outside has addressed it.
+    is_addressed: bool,
 }
 
 impl I2c {
@@ -122,6 +133,8 @@ impl I2c {
             received: 0,
             shifted: None,
             requests: [TransferRequest::new(spec, "tx_dma")?, TransferRequest::new(spec, "rx_dma")?],
+            outside: OutsideMaster::default(),
+            is_addressed: false,
         })
     }
 
@@ -159,7 +172,8 @@ impl I2c {
     /// A START or STOP that was asked for begins, where the bus can have it.
     fn ask(&mut self, at: u64) {
         let control = self.control[1];
-        let free = self.phase == Phase::Idle || self.phase == Phase::Held && self.status & TC != 0;
+        let idle = self.phase == Phase::Idle && !self.outside.is_busy();
+        let free = idle || self.phase == Phase::Held && self.status & TC != 0;
         if control & START != 0 && free {
             self.status = self.status & !(TC | TCR) | BUSY;
             self.left = control >> 16 & 0xff;
@@ -225,7 +239,8 @@ impl I2c {
     }
 
     fn advance(&mut self, context: &mut Context<'_, '_>) {
-        while let Some(at) = self.due().filter(|at| *at <= context.now) {
+        self.advance_slave(context);
+        while let Some(at) = self.phase_end().filter(|at| *at <= context.now) {
             match self.phase {
                 Phase::Addressing(_) => self.addressed(at, context),
                 Phase::Sending(byte, _) => {
@@ -246,13 +261,14 @@ impl I2c {
                 Phase::Idle | Phase::Held => {}
             }
         }
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 
     fn signal(&mut self, context: &mut Context<'_, '_>) {
         let (flags, enables) = (self.status, self.control[0]);
         let complete = enables & TCIE != 0 && flags & (TC | TCR) != 0;
-        let event = complete || flags & enables & (TXIS | RXNE | NACKF | STOPF) != 0;
+        let event = complete || flags & enables & (TXIS | RXNE | ADDR | NACKF | STOPF) != 0;
         // None of the errors comes about; where both are one interrupt, it is the events'.
         let errors = self.error_irq.filter(|irq| Some(*irq) != self.irq);
         for (irq, wanted) in [(self.irq, event), (errors, false)] {
@@ -287,6 +303,8 @@ impl I2c {
             self.status = TXE;
             self.phase = Phase::Idle;
             (self.waiting, self.shifted) = (None, None);
+            self.is_addressed = false;
+            self.outside.abandon(context.now);
         }
         Ok(())
     }
@@ -319,6 +337,9 @@ impl I2c {
             Some(next) => {
                 self.received = next;
                 // SCL was held until there is room.
+                if self.is_addressed {
+                    self.outside.release(now);
+                }
                 if self.phase == Phase::Held && self.left > 0 {
                     self.next(now);
                 }
@@ -331,8 +352,21 @@ impl I2c {
     fn write_data(&mut self, byte: u8, now: u64) {
         self.waiting = Some(byte);
         self.status &= !(TXE | TXIS);
+        if self.is_addressed {
+            self.send_slave(now);
+        }
         if self.phase == Phase::Held && self.left > 0 && !self.reads() {
             self.next(now);
+        }
+    }
+
+    /// The end of what it does as a master.
+    fn phase_end(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
+                Some(at)
+            }
+            Phase::Idle | Phase::Held => None,
         }
     }
 }
@@ -341,6 +375,7 @@ impl Peripheral for I2c {
     fn spec(&self) -> Spec {
         Spec {
             dma_lines: self.requests.iter().fold(0, |lines, request| lines | request.lines()),
+            follows_inputs: true,
             ..Spec::new(&self.name, self.base..self.base + 0x400)
         }
     }
@@ -396,7 +431,13 @@ impl Peripheral for I2c {
                 self.waiting = None;
                 self.status |= TXE;
             }
-            ICR => self.status &= !(merge(0) & CLEARED),
+            ICR => {
+                let was_addressed = self.status & ADDR != 0;
+                self.status &= !(merge(0) & CLEARED);
+                if was_addressed && self.status & ADDR == 0 {
+                    self.begin_slave_data(context.now);
+                }
+            }
             TXDR => self.write_data(merge(0) as u8, context.now),
             ISR | TIMEOUTR | PECR | RXDR => {}
             _ => return context.refuse(&self.name, address, "register not modelled"),
@@ -406,12 +447,7 @@ impl Peripheral for I2c {
     }
 
     fn due(&self) -> Option<u64> {
-        match self.phase {
-            Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
-                Some(at)
-            }
-            Phase::Idle | Phase::Held => None,
-        }
+        [self.phase_end(), self.outside.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -419,9 +455,13 @@ impl Peripheral for I2c {
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
-        if matches!(event, Event::ControlsChanged) {
-            let clocks = &context.events.generic_clocks_hz;
-            self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+        match event {
+            Event::ControlsChanged => {
+                let clocks = &context.events.generic_clocks_hz;
+                self.clock_hz = self.clock.and_then(|clock| clocks.get(clock)).copied().unwrap_or(0);
+            }
+            Event::InputsChanged => self.begin_slave(context.now, context),
+            _ => {}
         }
     }
 
@@ -434,6 +474,7 @@ impl Peripheral for I2c {
     }
 
     fn delay(&mut self, cycles: u64) {
+        self.outside.delay(cycles);
         match &mut self.phase {
             Phase::Addressing(at) | Phase::Sending(_, at) | Phase::Receiving(at) | Phase::Stopping(at) => {
                 *at += cycles;
@@ -455,5 +496,7 @@ impl Peripheral for I2c {
         self.waiting = None;
         self.received = 0;
         self.shifted = None;
+        self.outside = OutsideMaster::default();
+        self.is_addressed = false;
     }
 }

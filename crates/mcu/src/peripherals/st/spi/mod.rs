@@ -1,21 +1,24 @@
-//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled, by
-//! interrupt or with DMA.
+//! An SPI of the STM32: full duplex, eight bits, the most significant first, polled, by interrupt
+//! or with DMA.
 //!
 //! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. Those of the
 //! F0, F7 and L4 (RM0091 section 28.9, RM0410, RM0432) have two FIFOs of four bytes: a halfword at
 //! the data register is two bytes of them, RXNE and TXE tell of their levels. The select line is
 //! software's (`SSM`, `SSI`), or a pin: see [`nss`]. A byte takes eight bit clocks of PCLK /
 //! 2^(BR + 1); the bus clock is the core's through the prescaler of its bus. What comes in is from
-//! the chip on the board that is selected, ones if none is. Slaves, one-wire modes, 16 bits, check
-//! sums, I2S and the other order of the bits are refused with a fault.
+//! the chip on the board that is selected, ones if none is. It may be a [`slave`] of a master
+//! outside. One-wire modes, 16 bits, check sums, I2S and the other order of the bits are refused
+//! with a fault.
 
 mod nss;
+mod slave;
 
 use crate::peripherals::register::{Register, Registers, merged_word, part_of_word};
 use crate::{
     ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec, SpiClock, TransferRequest,
 };
 use nss::Nss;
+use slave::OutsideMaster;
 use std::collections::VecDeque;
 
 const CR1: u32 = 0x00;
@@ -81,7 +84,7 @@ fn level(bytes: &VecDeque<u8>) -> u32 {
     bytes.len().min(3) as u32
 }
 
-/// An SPI master.
+/// An SPI.
 #[derive(Clone)]
 pub struct Spi {
     name: String,
@@ -112,6 +115,7 @@ pub struct Spi {
     refused: Option<String>,
     /// The requests of DMA of transmitter and receiver.
     transfers: [TransferRequest; 2],
+    outside: OutsideMaster,
 }
 
 impl Spi {
@@ -142,6 +146,7 @@ impl Spi {
             data_read: false,
             refused: None,
             transfers: [TransferRequest::new(spec, "tx_dma")?, TransferRequest::new(spec, "rx_dma")?],
+            outside: OutsideMaster::default(),
         })
     }
 
@@ -171,7 +176,7 @@ impl Spi {
             return Err("a byte is sent while SPE is clear");
         }
         for byte in bytes {
-            if self.shifting.is_none() {
+            if self.shifting.is_none() && self.control[0] & MSTR != 0 {
                 self.start(*byte, now);
             } else if self.waiting.len() < self.depth {
                 self.waiting.push_back(*byte);
@@ -207,9 +212,13 @@ impl Spi {
         let enough = if self.has_fifo() && self.control[1] & FRXTH == 0 { 2 } else { 1 };
         let empty = if self.waiting.len() <= self.depth / 2 { TXE } else { 0 };
         let full = if self.received.len() >= enough { RXNE } else { 0 };
-        let busy = if self.shifting.is_some() { BSY } else { 0 };
+        let busy = if self.is_busy() { BSY } else { 0 };
         let levels = level(&self.received) << FRLVL_SHIFT | level(&self.waiting) << FTLVL_SHIFT;
         self.status | empty | full | busy | if self.has_fifo() { levels } else { 0 }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.shifting.is_some() || self.outside.is_exchanging()
     }
 
     /// Ends the byte whose time is over.
@@ -231,6 +240,8 @@ impl Spi {
                 self.start(next, end);
             }
         }
+        self.advance_slave(context);
+        self.begin_slave(context.now, context);
         self.signal(context);
     }
 
@@ -259,11 +270,8 @@ impl Spi {
         if before & SPE != 0 && (before ^ value) & FIXED_WHILE_SPE != 0 {
             return Err("BR, MSTR, CPOL and CPHA change only while SPE is clear");
         }
-        if value & SPE != 0 && value & MSTR == 0 {
-            return Err("a slave is not modelled (MSTR)");
-        }
         self.check_select(value, self.control[1])?;
-        if value & SPE == 0 && self.shifting.is_some() {
+        if value & SPE == 0 && self.is_busy() {
             return Err("it is disabled in the midst of a byte (BSY)");
         }
         self.control[0] = value & 0xffff;
@@ -356,7 +364,8 @@ impl Peripheral for Spi {
     }
 
     fn due(&self) -> Option<u64> {
-        self.shifting.map(|(_, end)| end)
+        let own = self.shifting.map(|(_, end)| end);
+        [own, self.outside.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -364,9 +373,11 @@ impl Peripheral for Spi {
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
-        if matches!(event, Event::InputsChanged) && !self.nss.is_nowhere() {
+        if matches!(event, Event::InputsChanged) {
             self.advance(context);
-            self.follow_select(context);
+            if !self.nss.is_nowhere() {
+                self.follow_select(context);
+            }
             self.signal(context);
         }
     }
@@ -383,6 +394,7 @@ impl Peripheral for Spi {
 
     fn delay(&mut self, cycles: u64) {
         self.shifting.iter_mut().for_each(|(_, end)| *end += cycles);
+        self.outside.delay(cycles);
     }
 
     fn reset(&mut self) {
@@ -397,6 +409,7 @@ impl Peripheral for Spi {
         self.status = 0;
         self.data_read = false;
         self.refused = None;
+        self.outside = OutsideMaster::default();
         self.others.reset();
         self.transfers.iter_mut().for_each(TransferRequest::reset);
     }

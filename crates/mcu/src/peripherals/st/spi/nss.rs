@@ -1,5 +1,5 @@
-//! The select line NSS of a master: an output that is low while the interface is on, or an input at
-//! which a low level is a mode fault.
+//! The select line NSS: of a master an output that is low while the interface is on, or an input at
+//! which a low level is a mode fault; of a slave the input that selects it.
 //!
 //! RM0008 sections 25.3.1 and 25.3.10, RM0090 sections 28.3.1 and 28.3.10, RM0091 section 28.5.5.
 //! With SSOE the interface "cannot work in a multimaster environment": that is taken to say that
@@ -39,7 +39,7 @@ impl Nss {
         self.routes.is_empty()
     }
 
-    fn at(&self, input: bool, board: &Board) -> Option<Pin> {
+    pub fn at(&self, input: bool, board: &Board) -> Option<Pin> {
         let route = self.routes.iter().find(|route| route.is_used(self.remap, input, board))?;
         Some(route.pin.clone())
     }

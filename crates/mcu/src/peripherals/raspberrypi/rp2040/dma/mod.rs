@@ -338,7 +338,7 @@ impl Dma {
 
     fn request(&mut self, context: &mut Context<'_, '_>) {
         if let Some(what) = self.refused.take() {
-            super::stop(&self.name, what, context);
+            context.stop(&self.name, what);
         }
         for (index, irq) in (self.irq..).take(2).enumerate() {
             if self.interrupt(index, INTS) != 0 {

@@ -166,7 +166,7 @@ impl Pio {
             Ok(done) => self.finish_instruction(index, done),
             Err(what) => {
                 self.schedules[index].next = None;
-                super::stop(&self.name, what, context);
+                context.stop(&self.name, what);
             }
         }
     }
