@@ -379,6 +379,12 @@ impl FetchUnit {
         let mut late = 0;
         // A read that has begun is finished first.
         while self.reading != NONE {
+            if self.next >= SYSTEM_BUS {
+                // `clock` does not look at a read for instructions that now come from RAM.
+                late += std::mem::take(&mut self.reading_left);
+                self.reading = NONE;
+                break;
+            }
             self.clock(Data::Idle);
             late += 1;
         }

@@ -402,3 +402,29 @@ fn tables_in_flash_compete_with_instructions() {
     assert_eq!(run_with(RAM), 8 * (5 + 10));
     assert!(run_with(0x0800_0040) > 8 * (5 + 10));
 }
+
+/// A read of the flash for instructions is under way while the code goes on in RAM, which has none
+/// left to take it: the next read of data waits for its end, and no longer.
+#[test]
+fn code_in_ram_waits_once_for_a_read_of_the_flash() {
+    for (target, clock_hz, register, acr) in [
+        ("stm32f051", 48_000_000, 0x4002_2000, 0x11),
+        ("stm32f407", 168_000_000, 0x4002_3c00, 0x105),
+        ("stm32l4r5", 120_000_000, 0x4002_2000, 0x105),
+    ] {
+        for moves in 0..16 {
+            let mut code = vec![0x600e]; // STR r6, [r1]: FLASH_ACR
+            code.extend(vec![0x2000; moves]); // MOVS r0, #0
+            code.push(0x4718); // BX r3
+            let mut machine = machine(target, clock_hz, &code);
+            let in_ram = [0x6810u16, 0x6850, BKPT]; // LDR r0, [r2]; LDR r0, [r2, #4]
+            let bytes: Vec<u8> = in_ram.iter().flat_map(|half| half.to_le_bytes()).collect();
+            assert!(machine.poke(RAM + 0x300, &bytes));
+            for (name, value) in [("r1", register), ("r2", CODE), ("r3", RAM + 0x301), ("r6", acr)] {
+                assert!(machine.set_register(name, value));
+            }
+            let cycles = run(machine);
+            assert!(cycles < 80 + moves as u64, "{target}, {moves} moves: {cycles} cycles");
+        }
+    }
+}
