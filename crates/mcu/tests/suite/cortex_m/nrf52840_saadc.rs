@@ -408,7 +408,7 @@ fn reserved_values_are_refused() {
     ] {
         says(&mut bench, register, value, words);
     }
-    bench.write(CONFIG + 7 * CH, u32::MAX & !(1 << 17 | 0x33));
+    bench.write(CONFIG + 7 * CH, !(1 << 17 | 0x33));
     assert_eq!(bench.read(CONFIG + 7 * CH), 0x0115_1700);
     assert_eq!((bench.read(CONFIG + CH), bench.read(LIMIT + CH)), (0x0002_0000, 0x7fff_8000));
 }
