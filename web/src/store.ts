@@ -136,7 +136,8 @@ export class Store {
 
   async start(): Promise<void> {
     const secret = takeLinkSecret();
-    // With them asked beside the session, a slow line is waited for once. A link signs in first: a refusal after it would sign out.
+    // With them asked beside the session, a slow line is waited for once. A link signs in first: a
+    // refusal after it would sign out.
     const first = secret === null ? this.askFirst() : undefined;
     try {
       const session = await this.api.session();
@@ -159,7 +160,7 @@ export class Store {
     this.change({ firstToken: null });
   }
 
-  /** Asks for what each page shows. If nobody is signed in, the session's refusal is the one that is told. */
+  /** Asks for what each page shows. Without a session its refusal is the one that is told. */
   private askFirst(): First {
     const first = { meters: this.api.meters(), alerts: this.askAlerts() };
     first.meters.catch(() => undefined);

@@ -11,8 +11,8 @@
 
 use output::{figure, grouped, scaled, significant};
 
-/// Figure of a cell by its name, and its unit: the run's, or the paper's if it is asked for. Nothing
-/// if there is none.
+/// Figure of a cell by its name, and its unit: the run's, or the paper's if it is asked for.
+/// Nothing if there is none.
 pub(crate) type Figures<'a> = &'a dyn Fn(&str, Source) -> Option<(f64, String)>;
 
 /// Origin of a figure.

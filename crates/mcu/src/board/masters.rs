@@ -12,11 +12,11 @@ pub struct MasterTransfer {
     pub at_ns: u64,
     /// The bit clock, in Hz; above 0.
     pub clock_hz: u64,
-    /// What the master sends and wants.
+    /// The bytes in both directions.
     pub data: MasterData,
 }
 
-/// What a master sends and wants.
+/// Bytes that a master sends and wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MasterData {
     /// I2C: bytes are written, then read behind a repeated START. Without either, the address alone

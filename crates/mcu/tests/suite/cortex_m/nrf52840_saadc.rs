@@ -42,7 +42,7 @@ const BURST: u32 = 1 << 24;
 const TIMERS: u32 = 1 << 12;
 const US: u64 = 64;
 
-/// Channel 0 at AIN0, 3 us, with 0.3 V; a buffer for so many results, started.
+/// Channel 0 at AIN0, 3 us, with 0.3 V; a buffer of `results` results, started.
 fn bench(results: u32) -> Bench {
     let mut bench = idle(results);
     bench.write(START, 1);

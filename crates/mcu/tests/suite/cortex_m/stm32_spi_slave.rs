@@ -84,8 +84,8 @@ fn slave_with_fifos_exchanges_bytes() {
     assert_eq!(halves, [0x0201, 0x0403]);
 }
 
-/// What the master gets where nothing was written is not defined; a second byte that nobody reads
-/// is lost.
+/// Nothing defines the byte that the master gets where none was written. A second byte that no
+/// program reads is lost.
 #[test]
 fn slave_that_does_nothing_overruns() {
     let mut bench = selected("stm32f103");

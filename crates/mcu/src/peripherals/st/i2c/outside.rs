@@ -5,7 +5,7 @@
 
 use crate::{Context, FinishedTransfer, MasterData, MasterTransfer};
 
-/// What was on the bus.
+/// Symbol on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     /// A START, or a repeated one, and an address with the direction.
@@ -28,8 +28,8 @@ pub(super) struct OutsideMaster {
     transfer: Option<MasterTransfer>,
     /// Cycles of a period of SCL.
     bit: u64,
-    /// What is on the bus or comes next, and the cycle at which it is complete; none while the
-    /// slave holds SCL.
+    /// The symbol on the bus or the next one, and the cycle at which it is complete; none while
+    /// the slave holds SCL.
     symbol: Option<Symbol>,
     end: Option<u64>,
     /// Bytes that were written.
@@ -75,7 +75,7 @@ impl OutsideMaster {
         true
     }
 
-    /// What is complete by a cycle, and when. SCL is held then.
+    /// Returns the symbol that is complete by a cycle, and its end. SCL is held then.
     pub fn complete(&mut self, now: u64) -> Option<(Symbol, u64)> {
         let at = self.end.filter(|end| *end <= now)?;
         self.end = None;

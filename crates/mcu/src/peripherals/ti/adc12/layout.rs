@@ -3,7 +3,7 @@
 //! ADC12_A: SLAU208, table "ADC12_A Registers". ADC12_B: SLAU367, table "ADC12_B Registers"; its
 //! clocks and the numbers in its ADC12IV are from memory, not yet compared.
 
-/// Which of the two.
+/// Converter of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// ADC12_A of the MSP430F5xx.

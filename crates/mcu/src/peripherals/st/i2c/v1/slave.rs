@@ -27,7 +27,7 @@ impl I2c {
         }
     }
 
-    /// What SR2 says of an address that it answers to.
+    /// Returns SR2's bits for an address that it answers to.
     fn own_address(&self, address: u8, read: bool) -> Option<u32> {
         let is = |own: u32| own >> 1 & 0x7f == u32::from(address);
         if self.control[0] & (PE | ACK) != PE | ACK {
