@@ -3,7 +3,8 @@
 
 use super::{Control, Frame, Integrity, MeterAddress, MeterKey, crc16, security};
 
-/// When a meter hears after it sent. OMS volume 2, section 5.3; EN 13757-4, 13.2.7; not compared.
+/// Time at which a meter hears, after it sent. OMS volume 2, section 5.3; EN 13757-4, 13.2.7; not
+/// compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessWindow {
     /// Never.
@@ -21,7 +22,7 @@ pub enum AccessWindow {
 pub struct CommunicationControl(pub u8);
 
 impl CommunicationControl {
-    /// When the meter hears.
+    /// Time at which the meter hears.
     #[must_use]
     pub fn access(self) -> AccessWindow {
         match (self.0 & 0x80 != 0, self.0 & 0x04 != 0) {

@@ -75,8 +75,8 @@ impl Bench {
         self.advance(self.now + 1);
     }
 
-    /// Outcome of the master's only transfer: the cycle of its end, the bytes that were acknowledged
-    /// and those that were read.
+    /// Outcome of the master's only transfer: the cycle of its end, the bytes that were
+    /// acknowledged and those that were read.
     pub fn finished(&mut self) -> (u64, usize, Vec<Option<u8>>) {
         let finished = self.bus.board.take_finished_transfers();
         let [FinishedTransfer { cycles, acknowledged, received, .. }] = &finished[..] else {
