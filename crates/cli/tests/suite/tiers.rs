@@ -227,20 +227,26 @@ fn every_package_has_one_lane_of_the_full_tier() {
     let folder = tempfile::tempdir().expect("a folder");
     programs::copy(&home().join("ci/run-lane"), &folder.path().join("run-lane"));
     programs::script(&folder.path().join("program"), "echo ran \"$@\" $WATTSEAL_LANE");
-    let mut waiting = BTreeSet::new();
+    let mut lanes = BTreeMap::<&str, BTreeSet<String>>::new();
     for package in packages().into_keys() {
-        let ran = |lane: &str| {
+        let runs = |lane: &&&str| {
             let line = format!("WATTSEAL_LANE={lane} CARGO_PKG_NAME={package} ./run-lane ./program -q");
-            run(folder.path(), &line).join("\n")
+            match run(folder.path(), &line).join("\n").as_str() {
+                "ran -q" => true,
+                "" => false,
+                other => panic!("{package}: {other}"),
+            }
         };
-        match [ran("computing").as_str(), ran("waiting").as_str()] {
-            ["ran -q", ""] => {}
-            ["", "ran -q"] => drop(waiting.insert(package)),
-            other => panic!("{package}: {other:?}"),
-        }
+        let of: Vec<&&str> = ["computing", "commands", "waiting"].iter().filter(runs).collect();
+        assert_eq!(of.len(), 1, "{package}: {of:?}");
+        lanes.entry(*of[0]).or_default().insert(package);
     }
     // A name that the script has wrong would be of no package.
-    assert_eq!(waiting, BTreeSet::from(["wattseal-collector".to_owned(), "wattseal-testbed".to_owned()]));
+    assert_eq!(lanes["commands"], BTreeSet::from(["wattseal-cli".to_owned()]));
+    assert_eq!(
+        lanes["waiting"],
+        BTreeSet::from(["wattseal-collector".to_owned(), "wattseal-testbed".to_owned()])
+    );
 }
 
 /// Returns the packages that a line of arguments names.
