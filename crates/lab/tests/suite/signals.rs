@@ -209,7 +209,9 @@ fn files_that_say_what_cannot_be_are_refused() {
 
 /// P0.13 of an nRF52840 is high while SAADC sees at least 1.8 V at AIN2: conversions of 5 us, one
 /// after the other.
-const NRF_HALF: &str = "function start
+const NRF_HALF: &str = ".word 0x20000400
+.word start
+function start
 ldr r0, =0x50000508
 ldr r1, =0x50000518
 ldr r2, =0x2000
@@ -237,7 +239,7 @@ beq 2b
 movs r7, #0
 str r7, [r6]
 ldrh r7, [r5]
-lsrs r7, r7, #11
+lsr r7, r7, #11
 beq 3f
 str r2, [r0]
 b 1b
@@ -262,7 +264,9 @@ fn voltages_of_a_table_reach_the_converter_of_the_nrf52840() {
 }
 
 /// PA0 of an STM32F103 goes high with the first byte at SPI1, a slave, and low with the second.
-const SPI_SLAVE: &str = "function start
+const SPI_SLAVE: &str = ".word 0x20000400
+.word start
+function start
 ldr r0, =0x40021018
 ldr r1, =0x1005
 str r1, [r0]
@@ -274,12 +278,12 @@ ldr r1, =0x240
 str r1, [r2]
 movs r3, #1
 1: ldr r1, [r2, #8]
-lsls r1, r1, #31
+lsl r1, r1, #31
 beq 1b
 ldr r1, [r2, #0xc]
 str r3, [r0, #0x10]
 2: ldr r1, [r2, #8]
-lsls r1, r1, #31
+lsl r1, r1, #31
 beq 2b
 str r3, [r0, #0x14]
 3: b 3b
