@@ -144,7 +144,7 @@ fn clock_that_the_slave_does_not_take_is_refused() {
 fn line_that_rises_or_floats_is_refused() {
     let mut bench = at_pin(None);
     master(&mut bench, 0, &[1]);
-    assert!(bench.failure().contains("nobody drives it"));
+    assert!(bench.failure().contains("it floats"));
     let mut bench = at_pin(Some(false));
     master(&mut bench, 0, &[1]);
     bench.bus.board.set_input(Pin::new("GPIOA", 4), Some(true));

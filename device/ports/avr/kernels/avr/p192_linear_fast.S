@@ -19,7 +19,7 @@
  * in:  r25:r24 r, r23:r22 a, r21:r20 b
  * Clobbers r0, r18-r27, r30, r31.
  *
- * Whether the sum is p or more shows after one pass: it is if it plus 2^64 + 1 carries
+ * One pass shows if the sum is p or more: it is if it plus 2^64 + 1 carries
  * beyond 192 bits. Bytes from 0 to 7 do so if all are 0xff, which their conjunction tells,
  * and so do those from 9 on.
  */

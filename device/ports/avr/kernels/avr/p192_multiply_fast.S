@@ -31,7 +31,7 @@
 
 #include "karatsuba_fast.inc"
 
-/* Of the upper half; T5 is the highest. */
+/* The upper half; T5 is the highest. */
 	.equ T3, 2
 	.equ T4, 10
 	.equ T5, 18
@@ -91,7 +91,7 @@ ws_p192_reduce:
 	add WORDS, CARRY
 	APPLY_ALL adc, WORDS+1, r31, 11
 
-	/* What is added to the lower half, and then that. */
+	/* The sum that the lower half gets, and then its addition. */
 	APPLY add, adc, T3, T5, 8
 	clr r31
 	rol r31

@@ -19,7 +19,7 @@
  * in:  r25:r24 r, r23:r22 a, r21:r20 b
  * Clobbers r0, r18-r27, r30, r31.
  *
- * Whether the sum is p or more shows after one pass: it is if it carries, or if bytes from
+ * One pass shows if the sum is p or more: it is if it carries, or if bytes from
  * 12 on are all 0xff and one of those before is not 0, which their conjunction and
  * disjunction tell.
  */

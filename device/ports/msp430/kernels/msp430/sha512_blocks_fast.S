@@ -178,7 +178,7 @@ constants:
     xor.w \word, \below
 .endm
 
-/* Of the sum U a quarter less of e & ~f, or more of g | e; e in V, f or g at WINDOW. */
+/* Takes e & ~f from a quarter of the sum U, or adds g | e; e in V, f or g at WINDOW. */
 .macro subtract_choice operation, e, u
     mov.w \e, S
     bic.w @WINDOW+, S

@@ -1,8 +1,8 @@
 //! The I2C interface of the STM32F1 and F4 with 7-bit addresses.
 //!
 //! RM0090 sections 27.3.2, 27.3.3 and 27.6, RM0008 section 26. A START and a STOP take a period of
-//! SCL, a byte with its acknowledgement nine; rise times are not looked at. Who answers is on the
-//! board; where nobody is, an address is not acknowledged (AF). It is a [`slave`] of masters
+//! SCL, a byte with its acknowledgement nine; rise times are not looked at. The board has the
+//! devices that answer; an address of none is not acknowledged (AF). It is a [`slave`] of masters
 //! outside. Refused with a fault: SMBus, PEC, DMA.
 
 mod slave;

@@ -4,7 +4,7 @@
 //! clocks of the interface's own clock: SCLL and SCLH, and two clocks with the digital filter's for
 //! each edge (tSYNC1, tSYNC2; the analogue filter and the lines' rise and fall are left out). A
 //! START and a STOP take a period, a byte with its acknowledgement nine. Who answers is on the
-//! board; where nobody is, an address is not acknowledged. It is a [`slave`] of masters outside.
+//! board; where none is, an address is not acknowledged. It is a [`slave`] of masters outside.
 //! Refused with a fault: DMA where the part's file leads no request there, 10-bit addresses, SMBus,
 //! PEC, time-outs, waking up from stop mode.
 

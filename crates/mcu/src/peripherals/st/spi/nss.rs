@@ -107,7 +107,7 @@ impl Spi {
             _ => Some(control & SSI != 0),
         };
         if on && !outputs && high.is_none() {
-            self.refused = Some("NSS is its input (SSM and SSOE are clear), and nobody drives it".into());
+            self.refused = Some("NSS is its input (SSM and SSOE are clear), and it floats".into());
         }
         if on && !outputs && high == Some(false) {
             self.status |= MODF;

@@ -3,7 +3,7 @@
 //! RM0008 section 25.3.2, RM0090 section 28.3.2, RM0091 section 28.5 (from memory, not yet
 //! compared). SSI, or NSS without SSM, selects it while low. It sends what waits when a byte
 //! begins; where nothing does, the manual does not say what the master gets. The master keeps its
-//! mode and at most half of PCLK. Refused: another mode, a faster clock, an NSS that nobody drives
+//! mode and at most half of PCLK. Refused: another mode, a faster clock, an NSS that floats
 //! or that rises within a byte.
 
 use super::{CPHA, CPOL, MSTR, OVR, SPE, SSI, SSM, Spi};
@@ -46,7 +46,7 @@ impl OutsideMaster {
 }
 
 impl Spi {
-    /// True where its line selects it as a slave; none where nobody drives the line.
+    /// True where its line selects it as a slave; none where the line floats.
     fn is_selected(&self, board: &Board) -> Option<bool> {
         let control = self.control[0];
         if control & (SPE | MSTR) != SPE {
@@ -88,7 +88,7 @@ impl Spi {
             return self.begin_slave(at, context);
         };
         let is_selected = self.is_selected(context.board).unwrap_or_else(|| {
-            context.stop(&self.name, "NSS is its input (SSM is clear), and nobody drives it");
+            context.stop(&self.name, "NSS is its input (SSM is clear), and it floats");
             false
         });
         let answer = if is_selected { self.answer(context) } else { None };
