@@ -76,9 +76,7 @@ fn build_node(device: &Path) {
     for driver in NODE_DRIVERS {
         build.define(driver, driver.replacen("ws_", "ws_node_", 1).as_str());
     }
-    build
-        .files(NODE.map(|name| device.join("node").join(name)))
-        .compile("wattseal_node");
+    build.files(NODE.map(|name| device.join("node").join(name))).compile("wattseal_node");
 }
 
 fn build_meter(device: &Path) {

@@ -1,32 +1,38 @@
-//! `ct`: operations with random secrets and by taint tracking, a function of any firmware by taint
-//! tracking.
+//! `ct`: operations and functions of a user's own with random secrets and by taint tracking, a
+//! function of any firmware by taint tracking.
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
 use crate::firmware::LoadingArgs;
 use crate::{Interruptible, interruption, lines, write_row};
 use clap::Args;
+use lab::call::secrets::{self, Matrix, SecretCall, Variant};
 use lab::compare::CONSTANT_TIME;
 use lab::report::constant_time::RowWriter;
 use lab::user_firmware::Setup;
 use lab::workspace::Workspace;
 use lab::{LabError, ct, report, units};
 use output::{Answer, Bar, ReportFormat};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// For the end of the help.
 pub(crate) const EXAMPLES: &str = "Operations run with random secrets, and once with their secrets followed through every instruction. What depends on one and is fine \
      stands in constant-time.toml.\n\n\
+     With --call or --matrix the function is compiled for each target; its secret arguments are random, and followed once.\n\n\
      With FIRMWARE.elf the secrets are labelled in memory at each call of the function and followed through \
      every instruction until it returns; each branch, address and time that depends on one is listed.\n\n\
      Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast\n\n\
      For code scanning: wattseal ct --target atmega328p --op 'aes128-*' --format sarif >ct.sarif\n\n\
+     A function of C: wattseal ct compare.c --call 'compare([16], [16])' --secret-arg 0 --target 'stm32*'\n\n\
      With FIRMWARE.elf: wattseal ct firmware.elf --target stm32f407 --function aes_encrypt --secret key:16 --declassify ciphertext";
 
 #[derive(Args)]
 pub(crate) struct CtArgs {
     #[command(flatten)]
     firmware: TracedArgs,
+    #[command(flatten)]
+    call: SecretCallArgs,
     /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a
     /// folder of such; may be repeated [default: all]
     #[arg(long, value_name = "TARGET")]
@@ -68,47 +74,115 @@ pub(crate) struct CtArgs {
     wide: bool,
 }
 
+/// A function of a user's own, compiled for each target.
+#[derive(Args)]
+struct SecretCallArgs {
+    /// Compile the files for each target, and check this call as measure --call makes it
+    #[arg(long, value_name = "CALL", requires_all = ["files", "secret_arg"], conflicts_with_all = ["op", "variant", "strict", "public", "function", "matrix"])]
+    call: Option<String>,
+    /// This argument of the call is secret: its name, or its place from 0 on; may be repeated
+    #[arg(long, value_name = "ARGUMENT", requires = "call")]
+    secret_arg: Vec<String>,
+    /// Look for headers in this folder, too; may be repeated
+    #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
+    include: Vec<String>,
+    /// Define this name, as NAME or NAME=VALUE; may be repeated
+    #[arg(short = 'D', value_name = "NAME", requires = "call")]
+    define: Vec<String>,
+    /// Further flags of the targets' compilers, such as '-Os -std=c99'
+    #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
+    cflags: Vec<String>,
+    /// Check each call of this file in each of its builds on each target
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["files", "op", "variant", "strict", "public"])]
+    matrix: Option<PathBuf>,
+}
+
+impl SecretCallArgs {
+    /// Returns the matrix of `--matrix`, or that of one call in one build; none where neither is
+    /// given.
+    fn matrix(&self, files: &[PathBuf], targets: &[String]) -> Result<Option<Matrix>, LabError> {
+        if let Some(path) = &self.matrix {
+            let mut matrix = Matrix::read(path)?;
+            if !targets.is_empty() {
+                matrix.targets = targets.to_vec();
+            }
+            return Ok(Some(matrix));
+        }
+        let Some(call) = &self.call else { return Ok(None) };
+        let options = self.include.iter().map(|folder| format!("-I{folder}"));
+        let flags = self.cflags.iter().flat_map(|flags| flags.split_whitespace());
+        let flags: Vec<String> = flags.map(str::to_owned).collect();
+        let name = if flags.is_empty() { "default".to_owned() } else { flags.join(" ") };
+        Ok(Some(Matrix {
+            files: files.to_vec(),
+            options: options.chain(self.define.iter().map(|name| format!("-D{name}"))).collect(),
+            targets: targets.to_vec(),
+            calls: vec![SecretCall { call: call.clone(), secret: self.secret_arg.clone() }],
+            builds: vec![Variant { name, compiler: None, flags }],
+        }))
+    }
+}
+
 /// A user's own firmware, and what is secret in it.
 #[derive(Args)]
 struct TracedArgs {
-    /// An ELF file of your own [default: the operations of this project]
-    #[arg(value_name = "FIRMWARE.elf", requires_all = ["function", "secret"], conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
-    elf: Option<PathBuf>,
+    /// An ELF file of your own; with --call the sources of a function, objects and libraries
+    /// [default: the operations of this project]
+    #[arg(value_name = "FIRMWARE.elf")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     loading: LoadingArgs,
     /// The function whose calls are followed, by its name or an address
-    #[arg(long, value_name = "NAME", requires = "elf")]
+    #[arg(long, value_name = "NAME", requires_all = ["files", "secret"], conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
     function: Option<String>,
     /// These bytes are secret when the function is called; may be repeated, up to eight times
-    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
+    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "function")]
     secret: Vec<String>,
     /// These bytes are public from then on, whatever is written to them, such as a ciphertext; may
     /// be repeated
-    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
+    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "function")]
     declassify: Vec<String>,
     /// End after this many calls of the function [default: 10]
-    #[arg(long, value_name = "N", requires = "elf", value_parser = units::count)]
+    #[arg(long, value_name = "N", requires = "function", value_parser = units::count)]
     calls: Option<u64>,
     /// Back this peripheral, by its name in the target's file, or these addresses with plain
     /// storage so that the program can continue; may be repeated
-    #[arg(long, value_name = "NAME", requires = "elf")]
+    #[arg(long, value_name = "NAME", requires = "function")]
     stub: Vec<String>,
     /// Run at this core clock, such as 16MHz, whatever the program sets [default: as the program
     /// sets it]
-    #[arg(long, value_name = "HZ", requires = "elf", value_parser = units::frequency)]
+    #[arg(long, value_name = "HZ", requires = "function", value_parser = units::frequency)]
     clock: Option<u64>,
 }
 
 /// Does what was asked for.
 pub(crate) fn run(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
-    match (args.firmware.elf.clone(), args.firmware.function.clone()) {
-        (Some(elf), Some(function)) => firmware(workspace, args, elf, function),
-        _ => match args.public.iter().flatten().next() {
+    if let Some(matrix) = args.call.matrix(&args.firmware.files, &args.target)? {
+        return calls(workspace, &args, &matrix);
+    }
+    match (args.firmware.files.as_slice(), args.firmware.function.clone()) {
+        ([], _) => match args.public.iter().flatten().next() {
             Some(symbol) => Err(LabError::Usage(format!(
                 "--public {symbol} is for a FIRMWARE.elf; for operations it stands alone"
             ))),
             None => operations(workspace, args),
         },
+        ([elf], Some(function)) => {
+            let elf = elf.clone();
+            firmware(workspace, args, elf, function)
+        }
+        ([file], None) if lab::call::is_source(file) => Err(LabError::Usage(format!(
+            "{} is a source file: give --call 'function(arguments)' and --secret-arg",
+            file.display()
+        ))),
+        ([file], None) => Err(LabError::Usage(format!(
+            "{}: give the --function to follow and its --secret",
+            file.display()
+        ))),
+        (files, _) => Err(LabError::Usage(format!(
+            "{} files: give --call 'function(arguments)' and --secret-arg, or one FIRMWARE.elf",
+            files.len()
+        ))),
     }
 }
 
@@ -154,18 +228,46 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
     })
 }
 
+/// Makes rows and hands each on; returns them with remarks.
+type RowsOf<'a> = &'a mut dyn FnMut(
+    &Interruptible<'_>,
+    &mut dyn FnMut(&ct::ConstantTimeRow) -> ControlFlow<()>,
+) -> Result<(Vec<ct::ConstantTimeRow>, Vec<String>), LabError>;
+
 /// Operations, checked with random secrets and by following them.
 fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
-    let request = ct::Request {
-        targets: args.target,
-        operations: args.op,
-        variants: args.variant,
-        runs: args.runs,
-        seed: args.seed,
-        max_cycles: args.max_cycles.unwrap_or(10_000_000_000),
-        public: args.public.is_some(),
-        strict: args.strict,
-    };
+    let request = args.request();
+    checked(workspace, &args, &mut |watched, take| {
+        ct::run_each(workspace, &request, watched, take).map(|rows| (rows, Vec::new()))
+    })
+}
+
+/// Functions of a user's own, checked alike.
+fn calls(workspace: &Workspace, args: &CtArgs, matrix: &Matrix) -> Result<Answer, LabError> {
+    // Tables of others are no exception.
+    let request = ct::Request { strict: true, ..args.request() };
+    checked(workspace, args, &mut |watched, take| {
+        secrets::run_each(workspace, matrix, &request, watched, take)
+    })
+}
+
+impl CtArgs {
+    fn request(&self) -> ct::Request {
+        ct::Request {
+            targets: self.target.clone(),
+            operations: self.op.clone(),
+            variants: self.variant.clone(),
+            runs: self.runs,
+            seed: self.seed,
+            max_cycles: self.max_cycles.unwrap_or(10_000_000_000),
+            public: self.public.is_some(),
+            strict: self.strict,
+        }
+    }
+}
+
+/// Writes rows as they are made, and what is said of all.
+fn checked(workspace: &Workspace, args: &CtArgs, make: RowsOf<'_>) -> Result<Answer, LabError> {
     let destination = args.compare.prepare(&CONSTANT_TIME)?;
     if args.format != ReportFormat::Table {
         workspace.origin().look_up();
@@ -174,14 +276,14 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let (bar, mut failed) = (Bar::new(), None);
     let interrupted = interruption()?;
     let watched = Interruptible { bar: &bar, interrupted: &interrupted };
-    let rows = ct::run_each(workspace, &request, &watched, |row| {
+    let rows = make(&watched, &mut |row| {
         let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(row) };
         write_row(text, &bar, &mut failed)
     });
     if let Some(error) = failed {
         return Err(error);
     }
-    let rows = match rows {
+    let (rows, said) = match rows {
         Err(error) if !destination.is_comparison() => {
             // The rows of the target under way, whatever ended the run.
             output::write(&writer.end(Some(&error))?)?;
@@ -193,7 +295,14 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let variable = count(ct::Verdict::Variable) + count(ct::Verdict::Dependent);
     let wrong = count(ct::Verdict::Wrong);
     let unread = count(ct::Verdict::Unread);
+    let without = count(ct::Verdict::Failed);
     let mut remarks = Vec::new();
+    if without > 0 {
+        remarks.push(format!(
+            "wattseal: {without} of {} rows were not built or did not return, so nothing is known of them",
+            rows.len()
+        ));
+    }
     if unread > 0 {
         remarks.push(format!(
             "wattseal: of {unread} of {} rows a secret was not read, so nothing is known of it",
@@ -210,6 +319,7 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         ));
     }
     let success = remarks.is_empty();
+    remarks.extend(said.iter().map(|said| format!("wattseal: {said}")));
     let answer = Answer { data: writer.end(None)?, remark: remarks.join("\n"), success };
     destination.finish(&rows, answer, args.format, args.wide)
 }

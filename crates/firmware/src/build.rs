@@ -263,7 +263,7 @@ pub(crate) fn lock(folder: &Path) -> Result<File, FirmwareError> {
 }
 
 /// Debian packages that bring a tool.
-fn packages(tool: &str) -> &'static str {
+fn packages(tool: &str) -> String {
     use std::sync::LazyLock;
     // The launcher installs by the same list.
     static BY_TOOL: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
@@ -277,7 +277,7 @@ fn packages(tool: &str) -> &'static str {
         }
         by_tool
     });
-    BY_TOOL.get(tool).map_or("make", String::as_str)
+    BY_TOOL.get(tool).cloned().unwrap_or_else(|| tool.to_owned())
 }
 
 pub(crate) fn require(tool: &str) -> Result<(), FirmwareError> {
@@ -301,9 +301,22 @@ fn version(tool: &Path) -> Option<Vec<u8>> {
 /// for one whose script failed.
 pub fn compiler_version(source: &Source<'_>) -> Result<String, FirmwareError> {
     let output = version(&compiler(source)?).unwrap_or_default();
-    let output = String::from_utf8_lossy(&output);
-    let first_line = output.lines().next().unwrap_or_default();
-    Ok(format!("{} {}", source.toolchain.compiler, version_number(first_line)))
+    Ok(named(&source.toolchain.compiler, &output))
+}
+
+/// Returns name and version of a compiler by its command: `clang-16 16.0.6`.
+///
+/// # Errors
+/// [`FirmwareError::MissingTool`] for one that is not installed or has no version.
+pub fn version_of(command: &str) -> Result<String, FirmwareError> {
+    let output = version(Path::new(command));
+    let missing = || FirmwareError::MissingTool { tool: command.into(), packages: packages(command) };
+    output.map(|output| named(command, &output)).ok_or_else(missing)
+}
+
+fn named(compiler: &str, output: &[u8]) -> String {
+    let output = String::from_utf8_lossy(output);
+    format!("{compiler} {}", version_number(output.lines().next().unwrap_or_default()))
 }
 
 /// The number in the first line of a tool's version output; the line itself where there is none.

@@ -45,7 +45,7 @@ pub enum FirmwareError {
         /// The program that was looked for.
         tool: String,
         /// Debian packages that bring it.
-        packages: &'static str,
+        packages: String,
     },
     /// The firmware did not build.
     #[error("building {what} failed{advice}:\n{output}", advice = build_advice(.output))]

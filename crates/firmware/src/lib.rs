@@ -32,7 +32,7 @@ pub mod toolchain;
 
 pub use build::{
     Build, EMPTY, Slot, Source, build, build_app, build_for_slot, build_meter, build_meter_for_slot,
-    compiler_version, content,
+    compiler_version, content, version_of,
 };
 pub use disassembly::Disassembled;
 pub use elf::{Firmware, Loading};

@@ -6,6 +6,7 @@ mod compile;
 mod host;
 mod numbers;
 mod part;
+pub mod secrets;
 mod slots;
 mod source;
 
@@ -22,6 +23,7 @@ use crate::workspace::Workspace;
 use crate::{LabError, work};
 use compile::Sources;
 use firmware::kit::Kit;
+use host::Found;
 use numbers::Number;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -178,6 +180,7 @@ type Outputs = Vec<Vec<Vec<Number>>>;
 type OfPart = (Outputs, Vec<usize>);
 
 /// Data that all parts share.
+#[derive(Clone)]
 struct Shared<'a> {
     workspace: &'a Workspace,
     request: &'a Request,
@@ -198,47 +201,17 @@ struct Shared<'a> {
 /// A call that cannot be read or does not fit its function, a file that is not there, no target,
 /// and what the host's compiler has to say. What goes wrong on one part is in its row.
 pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Called, LabError> {
-    let call = Call::parse(&request.call)?;
-    let sources = Sources::new(&request.files, &request.options, &request.flags)?;
     let (targets, mut remarks) = targets(workspace, request)?;
     let folder = temporary()?;
-    let kit = || {
-        targets.iter().filter_map(|target| kit(workspace, request, target).ok()).find(|kit| !kit.is_sdcc())
+    let (mut shared, found) = Shared::new(workspace, request, &targets, folder.path())?;
+    shared.inputs = inputs(&shared.plan, request)?;
+    let reference = match shared.reference(&found, folder.path(), &mut remarks) {
+        Ok(reference) => reference,
+        Err(error) if error.is_usage() => return Err(error),
+        // What does not work on the host has a row without figures on each part.
+        Err(error) => return Ok(Called::not_begun(workspace, request, &targets, remarks, &error)),
     };
-    let found = host::find(&sources, &call.function, folder.path(), kit)?;
-    let plan = Plan::new(&call, &found.signature)?;
-    let declared = Declared { files: &found.files, function: &call.function };
-    let harness = declared.harness(&plan);
-    host::write(&folder.path().join(sources.named("harness")), &harness)?;
-    let included: Vec<PathBuf> =
-        found.files.iter().filter(|file| !sources.headers.contains(file)).cloned().collect();
-    let inputs = inputs(&plan, request)?;
-    let reference = match &found.not_on_host {
-        Some(said) => {
-            let first = said.lines().find(|line| line.contains("error")).unwrap_or("");
-            remarks.push(format!(
-                "the host's compiler does not take it, so parts are compared with each other alone: {first}"
-            ));
-            None
-        }
-        None if !sources.objects.is_empty() || has_assembly(&sources) => {
-            let what = "objects, libraries and assembly are of one part";
-            remarks.push(format!("{what}: outputs are compared between parts, and not with the host"));
-            None
-        }
-        None => {
-            let outputs = host::build(&sources, folder.path(), &call.function, &included)
-                .and_then(|program| host::run(&program, &plan, &inputs));
-            match outputs {
-                Ok(outputs) => Some(outputs),
-                Err(error) if error.is_usage() => return Err(error),
-                // What does not work on the host has a row without figures on each part.
-                Err(error) => return Ok(Called::not_begun(workspace, request, &targets, remarks, &error)),
-            }
-        }
-    };
-    remarks.extend(plan.not_compared.iter().map(|what| format!("not compared: {what}")));
-    let shared = Shared { workspace, request, call, sources, plan, harness, included, inputs };
+    remarks.extend(shared.plan.not_compared.iter().map(|what| format!("not compared: {what}")));
     let rows = work::each(&targets, |target| {
         go_on(progress)?;
         progress.report(0, targets.len(), target.name());
@@ -301,6 +274,55 @@ fn inputs(plan: &Plan, request: &Request) -> Result<Vec<Vec<Vec<Number>>>, LabEr
     }
     let mut rng = StdRng::seed_from_u64(request.seed);
     Ok((0..calls).map(|_| plan.slots.iter().map(|slot| numbers::draw(slot, &mut rng)).collect()).collect())
+}
+
+impl<'a> Shared<'a> {
+    /// Reads the call and finds its function's types; the inputs are still to be drawn.
+    fn new(
+        workspace: &'a Workspace,
+        request: &'a Request,
+        targets: &[Target],
+        folder: &Path,
+    ) -> Result<(Shared<'a>, Found), LabError> {
+        let call = Call::parse(&request.call)?;
+        let sources = Sources::new(&request.files, &request.options, &request.flags)?;
+        let kit = || {
+            let kits = targets.iter().filter_map(|target| kit(workspace, request, target).ok());
+            kits.into_iter().find(|kit| !kit.is_sdcc())
+        };
+        let found = host::find(&sources, &call.function, folder, kit)?;
+        let plan = Plan::new(&call, &found.signature)?;
+        let declared = Declared { files: &found.files, function: &call.function };
+        let harness = declared.harness(&plan);
+        let included: Vec<PathBuf> =
+            found.files.iter().filter(|file| !sources.headers.contains(file)).cloned().collect();
+        Ok((Shared { workspace, request, call, sources, plan, harness, included, inputs: Vec::new() }, found))
+    }
+
+    /// The host's outputs; none where it cannot run the function, with a remark.
+    fn reference(
+        &self,
+        found: &Found,
+        folder: &Path,
+        remarks: &mut Vec<String>,
+    ) -> Result<Option<Outputs>, LabError> {
+        let sources = &self.sources;
+        if let Some(said) = &found.not_on_host {
+            let first = said.lines().find(|line| line.contains("error")).unwrap_or("");
+            remarks.push(format!(
+                "the host's compiler does not take it, so parts are compared with each other alone: {first}"
+            ));
+            return Ok(None);
+        }
+        if !sources.objects.is_empty() || has_assembly(sources) {
+            let what = "objects, libraries and assembly are of one part";
+            remarks.push(format!("{what}: outputs are compared between parts, and not with the host"));
+            return Ok(None);
+        }
+        host::write(&folder.join(sources.named("harness")), &self.harness)?;
+        let program = host::build(sources, folder, &self.call.function, &self.included)?;
+        host::run(&program, &self.plan, &self.inputs).map(Some)
+    }
 }
 
 impl Shared<'_> {

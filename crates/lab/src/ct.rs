@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch
 /// prediction has settled after the second.
-const WARM_UP: u32 = 2;
+pub(crate) const WARM_UP: u32 = 2;
 
 /// Default runs for a row: the most, and the fewest of an operation that would take more than
 /// [`ENOUGH_CYCLES`] in the most.
@@ -93,6 +93,8 @@ pub enum Verdict {
     Public,
     /// It does not give what it should; nothing else was looked at.
     Wrong,
+    /// It was not built, or did not run to its end: nothing was looked at.
+    Failed,
 }
 
 /// In what two runs differ first, or what depends on a secret.
@@ -153,7 +155,8 @@ pub struct ConstantTimeRow {
     pub pc: Option<u32>,
     /// The run that does; the first one is 0.
     pub run: Option<u32>,
-    /// Action there in the differing run and in the first run; or the secrets that were not read.
+    /// Action there in the differing run and in the first run; or the secrets that were not read;
+    /// or why nothing was looked at.
     pub what: Option<String>,
     /// Bytes of the secrets, with what was made of them before the function was called.
     pub secret_bytes: u32,
@@ -242,7 +245,13 @@ pub fn run_each(
             progress.report(begun.fetch_add(1, Ordering::Relaxed), total, &what);
             let provenance = Some(provenance.clone());
             if !request.checks(operation) {
-                let row = ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Public);
+                let row = ConstantTimeRow::new(
+                    target.name(),
+                    &operation.name,
+                    variant,
+                    request.seed,
+                    Verdict::Public,
+                );
                 return Ok(ConstantTimeRow { provenance, ..row });
             }
             let subject = Subject {
@@ -329,20 +338,14 @@ fn runs(asked: Option<u32>, rejects: bool, cycles: u64) -> u32 {
 }
 
 impl ConstantTimeRow {
-    fn new(
-        target: &str,
-        operation: &Operation,
-        variant: &str,
-        request: &Request,
-        verdict: Verdict,
-    ) -> ConstantTimeRow {
+    pub(crate) fn new(target: &str, op: &str, variant: &str, seed: u64, verdict: Verdict) -> ConstantTimeRow {
         ConstantTimeRow {
             target: target.into(),
-            op: operation.name.clone(),
+            op: op.into(),
             variant: variant.into(),
             verdict,
             runs: 0,
-            seed: request.seed,
+            seed,
             cycles: 0,
             instructions: 0,
             accesses: 0,
@@ -361,13 +364,22 @@ impl ConstantTimeRow {
     }
 }
 
-/// The inputs of a run: each has its own generator, so that one run can be had again without the
-/// others.
-fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
+/// A run's own generator, so that one run can be had again without the others.
+pub(crate) fn generator(seed: u64, run: u32) -> StdRng {
     let mut state = [0; 32];
     state[..8].copy_from_slice(&seed.to_le_bytes());
     state[8..12].copy_from_slice(&run.to_le_bytes());
-    random_case(operation, usize::from(operation.bytes), &mut StdRng::from_seed(state))
+    StdRng::from_seed(state)
+}
+
+/// The inputs of a run.
+fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
+    random_case(operation, usize::from(operation.bytes), &mut generator(seed, run))
+}
+
+/// The number of a run that warms, the first one 0.
+pub(crate) fn warm_up_run(number: u32) -> u32 {
+    u32::MAX - number
 }
 
 /// Checks one operation. `case` gives the inputs of each run, `accepted` the dependences that are
@@ -385,7 +397,7 @@ pub fn check(
 }
 
 /// As [`check`], by `workers` threads.
-fn check_by(
+pub(crate) fn check_by(
     workers: usize,
     subject: &Subject<'_>,
     request: &Request,
@@ -398,9 +410,15 @@ fn check_by(
     // Where nothing is compared, one run tells whether the outputs are right.
     let warm_up = if operation.rejects || request.runs == Some(1) { 1 } else { WARM_UP };
     for run in 0..warm_up {
-        let measurement = bench.measure(&case(u32::MAX - run)?)?;
+        let measurement = bench.measure(&case(warm_up_run(run))?)?;
         if !measurement.verified {
-            return Ok(ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Wrong));
+            return Ok(ConstantTimeRow::new(
+                target.name(),
+                &operation.name,
+                variant,
+                request.seed,
+                Verdict::Wrong,
+            ));
         }
         (return_to, cycles) = (measurement.return_to, measurement.cycles);
     }
@@ -433,7 +451,7 @@ fn check_by(
         cycles: plain.cycles(),
         instructions: plain.instructions(),
         accesses: plain.accesses(),
-        ..ConstantTimeRow::new(target.name(), operation, variant, request, verdict)
+        ..ConstantTimeRow::new(target.name(), &operation.name, variant, request.seed, verdict)
     };
     let Some((run, other)) = other else { return Ok(row) };
     // The part that the two have in common up to here is not compared again.

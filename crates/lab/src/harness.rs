@@ -17,6 +17,8 @@ pub struct OperationRun<'a> {
     firmware: &'a Firmware,
     what: String,
     measure: usize,
+    /// Secrets are in registers when the function is called: who loads them has read them.
+    by_value: bool,
     ready: u32,
     max_cycles: u64,
     machine: Box<dyn Mcu>,
@@ -86,6 +88,7 @@ impl<'a> OperationRun<'a> {
             firmware,
             what,
             measure,
+            by_value: operation.by_value,
             ready,
             max_cycles,
             machine,
@@ -339,13 +342,18 @@ impl<'a> OperationRun<'a> {
         let mut taint = self.machine.taint();
         taint.allow_tables(tables.clone());
         secrets.iter().for_each(|(range, labels)| taint.label(range.clone(), *labels));
+        if self.by_value {
+            taint.watch();
+        }
         let entry = self.firmware.functions()[self.measure].address;
         self.run_to(entry, |machine, until| machine.run_tainted(until, &mut taint))?;
         taint.finish();
         // Code before the function is not checked, but a value that it derives from the secrets is
         // one.
         taint.forget_leaks();
-        taint.watch();
+        if !self.by_value {
+            taint.watch();
+        }
         self.run_to(return_to, |machine, until| machine.run_tainted(until, &mut taint))?;
         taint.finish();
         if let Some(pc) = taint.unknown_instruction() {
@@ -430,11 +438,19 @@ impl Buffers<'_> {
         self.poke(name, &bytes)
     }
 
-    /// Writes the inputs of a case, and into the outputs what they must not be.
+    /// Writes into the outputs of a case what they must not be, and the inputs.
     ///
     /// # Errors
     /// Inputs that do not fit, or that the firmware does not have.
     pub fn write(&mut self, case: &Case) -> Result<(), LabError> {
+        // Whatever an earlier run left there must not pass for this run's output; an input may be one.
+        for (name, bytes) in &case.outputs {
+            let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
+            self.poke(name, &wrong)?;
+        }
+        for (name, length) in &case.untouched {
+            self.poke(name, &vec![UNTOUCHED; *length])?;
+        }
         for (name, bytes) in &case.inputs {
             if bytes.is_empty() {
                 continue;
@@ -445,14 +461,6 @@ impl Buffers<'_> {
             let length =
                 case.inputs.iter().find(|(input, _)| *input == name).map_or(0, |(_, bytes)| bytes.len());
             self.poke_length(variable, length)?;
-        }
-        // Whatever an earlier run left there must not pass for this run's output.
-        for (name, bytes) in &case.outputs {
-            let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
-            self.poke(name, &wrong)?;
-        }
-        for (name, length) in &case.untouched {
-            self.poke(name, &vec![UNTOUCHED; *length])?;
         }
         Ok(())
     }

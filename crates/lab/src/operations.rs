@@ -100,6 +100,9 @@ pub struct Operation {
     /// True if it discards results and makes new ones until one serves, so that two runs need not
     /// take the same time.
     pub rejects: bool,
+    /// A secret of it is an argument by value, which is loaded before the call.
+    #[serde(skip)]
+    pub by_value: bool,
 }
 
 impl Operation {
@@ -116,6 +119,7 @@ impl Operation {
             secret: BTreeMap::new(),
             public: false,
             rejects: false,
+            by_value: false,
         }
     }
 }

@@ -354,7 +354,7 @@ fn the_threat_model_names_tests_that_are_there() {
 #[test]
 fn the_pages_show_the_example_files() {
     let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
-    for (page, example) in [("ci", "wattseal"), ("signals", "signals")] {
+    for (page, example) in [("ci", "wattseal"), ("constant-time", "matrix"), ("signals", "signals")] {
         let shown = format!("```toml\n{}```", read(&format!("docs/examples/{example}.toml")));
         assert!(read(&format!("docs/how-to/{page}.md")).contains(&shown), "{page}");
     }

@@ -12,6 +12,7 @@ mod commands;
 mod compare;
 mod contract;
 mod ct;
+mod ct_call;
 mod debug;
 mod documentation;
 mod figures;

@@ -10,6 +10,13 @@ use std::process::{Command, Output, Stdio};
 /// Flags of C++ that need no library behind them.
 const CPP_FLAGS: [&str; 4] = ["-std=gnu++14", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
 
+/// The machine of each GCC, as Clang names it.
+const GCC_MACHINES: [(&str, &str); 3] = [
+    ("arm-none-eabi-gcc", "--target=arm-none-eabi"),
+    ("avr-gcc", "--target=avr"),
+    ("riscv64-unknown-elf-gcc", "--target=riscv32-unknown-elf"),
+];
+
 /// A user's files, and the options that they are compiled with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
@@ -22,6 +29,8 @@ pub(super) struct Sources {
     pub options: Vec<String>,
     /// Further flags of the parts' compilers.
     pub flags: Vec<String>,
+    /// Another C compiler than the part's own.
+    pub compiler: Option<String>,
     pub is_cpp: bool,
 }
 
@@ -166,7 +175,7 @@ struct Part<'a> {
 impl Part<'_> {
     /// The compiler of C, or of C++.
     fn compiler(&self) -> String {
-        let c = &self.kit.compiler;
+        let c = self.sources.compiler.as_ref().unwrap_or(&self.kit.compiler);
         match (self.sources.is_cpp, c.strip_suffix("gcc")) {
             (false, _) => c.clone(),
             (true, Some(before)) => format!("{before}g++"),
@@ -182,9 +191,9 @@ impl Part<'_> {
             number += 1;
             object = self.folder.join(format!("{name}-{number}.o"));
         }
-        let compiler = if is_cpp(source) { self.compiler() } else { self.kit.compiler.clone() };
-        let mut command = Command::new(compiler);
-        command.args(&self.kit.flags).arg("-O2");
+        let given = self.sources.compiler.as_ref().unwrap_or(&self.kit.compiler);
+        let mut command = Command::new(if is_cpp(source) { self.compiler() } else { given.clone() });
+        command.args(self.machine()).args(&self.kit.flags).arg("-O2");
         if is_cpp(source) {
             command.args(CPP_FLAGS);
         }
@@ -192,6 +201,13 @@ impl Part<'_> {
         command.arg("-o").arg(&object);
         ran(command, self.folder, &self.what(source))?;
         Ok(object)
+    }
+
+    /// Flags that make Clang compile for the part of a GCC.
+    fn machine(&self) -> Option<&'static str> {
+        let is_clang = |name: &String| name.rsplit('/').next().is_some_and(|name| name.starts_with("clang"));
+        self.sources.compiler.as_ref().filter(|given| is_clang(given))?;
+        GCC_MACHINES.iter().find(|(gcc, _)| *gcc == self.kit.compiler).map(|(_, machine)| *machine)
     }
 
     /// A source and the part that it is compiled for, for a message.
@@ -217,7 +233,7 @@ impl Part<'_> {
             command = Command::new("ld.lld");
             command.args(options);
         } else {
-            command = Command::new(self.compiler());
+            command = Command::new(&self.kit.compiler);
             command.args(&self.kit.link).arg("-nostdlib");
             command.args(options.iter().map(|option| format!("-Wl,{option}")));
         }

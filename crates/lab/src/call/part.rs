@@ -13,6 +13,7 @@ use crate::row::Cycles;
 use crate::target::{OperatingPoint, Target};
 use firmware::Firmware;
 use firmware::kit::Kit;
+use firmware::symbols::Footprint;
 use mcu::CoreName;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -31,6 +32,26 @@ struct Program<'a> {
     big_endian: bool,
 }
 
+/// The program of a part.
+pub(super) struct Built {
+    pub point: OperatingPoint,
+    pub firmware: Firmware,
+    /// Memory of the program without the function.
+    empty: Footprint,
+    /// Symbol whose call is measured.
+    pub measured: String,
+    /// Name and version of the compiler.
+    pub compiler: String,
+    flags: Vec<String>,
+}
+
+impl Built {
+    /// Names the compiler with its version and flags.
+    pub(super) fn compiler_and_flags(&self) -> String {
+        format!("{} {}", self.compiler, self.flags.join(" ")).trim().into()
+    }
+}
+
 /// Findings of the calls.
 struct Ran {
     /// Cycles of each call that counts.
@@ -47,14 +68,32 @@ impl Shared<'_> {
     /// Builds and runs it, and fills in the row. Returns the outputs of each run, that which does
     /// not count among them.
     pub(super) fn measure(&self, target: &Target, row: &mut CallRow) -> Result<OfPart, LabError> {
+        let built = self.build(target)?;
+        row.compiler = built.compiler_and_flags();
+        row.provenance.compiler = Some(built.compiler.clone());
+        let Built { point, firmware, measured, .. } = &built;
+        let Ran { cycles, stack, outputs, sizes } = self.called(target, firmware, point, measured)?;
+        let footprint = firmware.footprint();
+        let address = firmware.symbol(measured)?.address;
+        row.fill(target, point, &cycles, address);
+        row.flash_bytes = Some(footprint.flash - built.empty.flash);
+        row.ram_bytes = Some(footprint.ram - built.empty.ram);
+        row.stack_bytes = Some(stack);
+        row.outputs = Some(self.hash(&outputs));
+        Ok((outputs, sizes))
+    }
+
+    /// Builds it for a part.
+    pub(super) fn build(&self, target: &Target) -> Result<Built, LabError> {
         let point = target.operating_point(self.request.clock_hz, self.request.supply_v)?;
         let source = self.workspace.source(target, &point)?;
         let kit = Kit::build(&source)?;
-        let flags = [&["-O2".to_owned()][..], &self.request.options, &self.request.flags].concat();
-        let flags = if kit.is_sdcc() { &flags[1..] } else { &flags };
-        let compiler = firmware::compiler_version(&source)?;
-        row.compiler = format!("{compiler} {}", flags.join(" ")).trim().into();
-        row.provenance.compiler = Some(compiler);
+        let flags = [&["-O2".to_owned()][..], &self.sources.options, &self.sources.flags].concat();
+        let flags = if kit.is_sdcc() { flags[1..].to_vec() } else { flags };
+        let compiler = match &self.sources.compiler {
+            Some(compiler) => firmware::version_of(compiler)?,
+            None => firmware::compiler_version(&source)?,
+        };
         let folder = temporary()?;
         host::write(&folder.path().join(self.sources.named("harness")), &self.harness)?;
         let harness =
@@ -63,15 +102,29 @@ impl Shared<'_> {
         let firmware = Firmware::read(&program, target.part.core)?;
         let empty = Firmware::read(&empty, target.part.core)?.footprint();
         let measured = if kit.is_sdcc() { self.call.function.clone() } else { "ws_call_target".into() };
-        let Ran { cycles, stack, outputs, sizes } = self.called(target, &firmware, &point, &measured)?;
-        let footprint = firmware.footprint();
-        let address = firmware.symbol(&measured)?.address;
-        row.fill(target, &point, &cycles, address);
-        row.flash_bytes = Some(footprint.flash - empty.flash);
-        row.ram_bytes = Some(footprint.ram - empty.ram);
-        row.stack_bytes = Some(stack);
-        row.outputs = Some(self.hash(&outputs));
-        Ok((outputs, sizes))
+        Ok(Built { point, firmware, empty, measured, compiler, flags })
+    }
+
+    /// Bytes of an element of each slot on a part, then of each array of structures.
+    pub(super) fn sizes(&self, target: &Target, built: &Built) -> Result<Vec<usize>, LabError> {
+        let Built { point, firmware, measured, .. } = built;
+        let operation = Operation::of_call(&self.call.function, measured);
+        let mut program = self.start(target, firmware, point, &operation)?;
+        program.read_sizes()?;
+        Ok(program.sizes)
+    }
+
+    /// Starts the program up to where it waits for arguments.
+    fn start<'s>(
+        &'s self,
+        target: &'s Target,
+        firmware: &'s Firmware,
+        point: &OperatingPoint,
+        operation: &Operation,
+    ) -> Result<Program<'s>, LabError> {
+        let run = OperationRun::start(target, firmware, operation, point.clock_hz, self.request.max_cycles)?;
+        let big_endian = target.part.core.is_big_endian();
+        Ok(Program { shared: self, target, firmware, run, sizes: Vec::new(), big_endian })
     }
 
     /// Runs the calls.
@@ -83,15 +136,7 @@ impl Shared<'_> {
         measured: &str,
     ) -> Result<Ran, LabError> {
         let operation = Operation::of_call(&self.call.function, measured);
-        let run = OperationRun::start(target, firmware, &operation, point.clock_hz, self.request.max_cycles)?;
-        let mut program = Program {
-            shared: self,
-            target,
-            firmware,
-            run,
-            sizes: Vec::new(),
-            big_endian: target.part.core.is_big_endian(),
-        };
+        let mut program = self.start(target, firmware, point, &operation)?;
         program.read_sizes()?;
         let (mut cycles, mut stack, mut outputs) = (Vec::new(), 0, Vec::new());
         for (number, inputs) in self.inputs.iter().enumerate() {

@@ -119,6 +119,7 @@ pub static CONSTANT_TIME: Layout = Layout {
             Some(format!("DEPENDS: {}", leaks.map(text).collect::<Vec<_>>().join("; ")))
         }
         Some("wrong") => Some("WRONG output".into()),
+        Some("failed") => Some(format!("FAILED: {}", row["what"].as_str().unwrap_or_default())),
         Some("unread") => Some(format!("UNREAD: {}", row["what"].as_str().unwrap_or_default())),
         _ => None,
     },

@@ -13,6 +13,7 @@ const WRONG: &str = "WRONG output";
 const VARIABLE: &str = "VARIABLE";
 const DEPENDS: &str = "DEPENDS";
 const UNREAD: &str = "UNREAD";
+const FAILED: &str = "FAILED";
 
 const COLUMNS: [Column<'static>; 8] = [
     Column::left("operation"),
@@ -173,7 +174,7 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
     let first = &rows[0];
     let text = format!("{}  seed {}\n{}{}", first.target, first.seed, sheet.table(wide), accepted(rows));
     // Behind the table's back, which would count what colours it as width.
-    [WRONG, VARIABLE, DEPENDS, UNREAD]
+    [WRONG, VARIABLE, DEPENDS, UNREAD, FAILED]
         .into_iter()
         .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
@@ -219,6 +220,7 @@ fn cells(row: &ConstantTimeRow) -> [String; 8] {
         }
         Verdict::Public => "public data, not checked".into(),
         Verdict::Wrong => WRONG.into(),
+        Verdict::Failed => format!("{FAILED}: {}", row.what.as_deref().unwrap_or_default()),
         Verdict::Unread => format!("{UNREAD}: {}", row.what.as_deref().unwrap_or_default()),
         Verdict::Dependent => format!("{DEPENDS}: {}", row.not_accepted().join("\n")),
         Verdict::Variable => {

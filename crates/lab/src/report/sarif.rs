@@ -25,11 +25,12 @@ enum Rule {
     Variable,
     Unread,
     Wrong,
+    Failed,
 }
 
 impl Rule {
-    const ALL: [Rule; 6] =
-        [Rule::Branch, Rule::Address, Rule::Time, Rule::Variable, Rule::Unread, Rule::Wrong];
+    const ALL: [Rule; 7] =
+        [Rule::Branch, Rule::Address, Rule::Time, Rule::Variable, Rule::Unread, Rule::Wrong, Rule::Failed];
 
     fn of(kind: Difference) -> Rule {
         match kind {
@@ -48,6 +49,7 @@ impl Rule {
             Rule::Variable => ("secret-dependent-run", "Two runs with different secrets differ."),
             Rule::Unread => ("secret-unread", "No instruction read the secret, so nothing is known of it."),
             Rule::Wrong => ("wrong-output", "The output is wrong, so nothing was checked."),
+            Rule::Failed => ("not-run", "It was not built or did not return, so nothing was checked."),
         }
     }
 
@@ -79,6 +81,7 @@ pub(super) fn of_operations(rows: &[ConstantTimeRow], error: Option<&LabError>) 
             Verdict::Variable => add(Rule::Variable, what),
             Verdict::Unread => add(Rule::Unread, what),
             Verdict::Wrong => add(Rule::Wrong, "wrong output"),
+            Verdict::Failed => add(Rule::Failed, what),
             Verdict::Constant | Verdict::Dependent | Verdict::Public => {}
         }
         for dependence in &row.leaks {
