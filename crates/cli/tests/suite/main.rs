@@ -14,6 +14,7 @@ mod contract;
 mod ct;
 mod debug;
 mod documentation;
+mod fault;
 mod figures;
 mod firmware;
 mod help;

@@ -109,7 +109,7 @@ pub(super) struct Results {
     pub bypasses: BTreeSet<Vec<u32>>,
 }
 
-/// What is done to one program.
+/// A program and the faults that it gets.
 pub(super) struct Campaign<'a> {
     pub reference: &'a Reference,
     pub layout: &'a Layout,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// So many instructions in a row are not executed.
+    /// This number of instructions in a row is not executed.
     Skip(u8),
     /// A bit of a register changes before an instruction.
     Register,
@@ -51,7 +51,7 @@ impl FromStr for Model {
     }
 }
 
-/// What a fault changes at one instruction. Registers are numbered as [`Layout`] has them.
+/// A change by a fault at one instruction. Registers are numbered as [`Layout`] has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     Skip(u8),
@@ -235,7 +235,7 @@ impl Layout {
 pub(super) enum Made {
     /// The change changes nothing.
     Nothing,
-    /// The next instruction has not been executed; so many were skipped.
+    /// The next instruction has not been executed, and this number was skipped.
     Changed { skipped: u64 },
     /// It has been executed, and the run ended so.
     Ran(Result<Stop, mcu::Fault>),

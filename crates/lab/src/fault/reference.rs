@@ -184,7 +184,7 @@ impl Bounds {
     }
 }
 
-/// What a run is read by.
+/// A request with the names that its run is read by.
 struct Context<'a> {
     request: &'a Request,
     target: &'a Target,

@@ -73,7 +73,7 @@ impl Observer for Seen {
     }
 }
 
-/// Where the way leaves that of the run without the fault, from the fault on.
+/// The first difference of the way from that of the run without the fault, from the fault on.
 fn difference(firmware: &Firmware, way: &[u32], steps: &[Step]) -> String {
     // A skipped or executed instruction is not among those that follow.
     let begin = way.first().and_then(|first| steps.iter().position(|step| step.pc == *first));
