@@ -132,8 +132,8 @@ enum ProjectCommand {
     /// their secrets
     #[command(after_help = constant_time::EXAMPLES)]
     Ct(Box<constant_time::CtArgs>),
-    /// Inject faults into any ELF file at each instruction of a window, and count those that pass its
-    /// checks
+    /// Inject faults into any ELF file at each instruction of a window, and count those that pass
+    /// its checks
     #[command(after_help = fault::EXAMPLES)]
     Fault(Box<fault::FaultArgs>),
     /// Names that other commands take: targets, operations, variants, schemes, papers, boards

@@ -1,8 +1,8 @@
 //! `fault`: campaigns of fault injection over any firmware on the models.
 //!
 //! A run without a fault goes from reset to a good marker, and notes each instruction of a window.
-//! Each fault then begins at one of them: the machine as it was there is copied, changed, and run on
-//! to a marker, to its end or to a limit of cycles. A skipped instruction takes no time, and the
+//! Each fault then begins at one of them: the machine as it was there is copied, changed, and run
+//! on to a marker, to its end or to a limit of cycles. A skipped instruction takes no time, and the
 //! pipeline knows nothing of it. A change of a register, a flag or a word is a bit, once.
 
 mod campaign;

@@ -26,7 +26,8 @@ pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> 
     })?;
     let firmware = &prepared.user.firmware;
     let mut changed = campaign.changed(step, change)?;
-    let way = way(&mut *campaign.changed(step, change)?.machine, &prepared.markers.addresses, &changed);
+    let way =
+        addresses_after(&mut *campaign.changed(step, change)?.machine, &prepared.markers.addresses, &changed);
     let (outcome, end) = campaign.judge(&mut changed);
     let mut text = format!("fault {id}, at instruction {step} of the window\n");
     for pc in campaign.layout.concerned(&*prepared.reference.start(), steps[step].pc, change) {
@@ -54,7 +55,7 @@ pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> 
 }
 
 /// Instructions after a change.
-fn way(machine: &mut dyn Mcu, stops: &[u32], changed: &Changed) -> Vec<u32> {
+fn addresses_after(machine: &mut dyn Mcu, stops: &[u32], changed: &Changed) -> Vec<u32> {
     let mut seen = Seen(Vec::new());
     let goes_on = matches!(changed.made, Made::Changed { .. } | Made::Ran(Ok(Stop::Cycles)));
     if goes_on && !stops.contains(&machine.pc()) {
