@@ -76,6 +76,11 @@ pub(crate) struct MachineArgs {
 }
 
 impl FirmwareArgs {
+    /// This firmware on its machine.
+    pub(crate) fn into_setup(self) -> Setup {
+        self.machine.setup(self.elf, self.target)
+    }
+
     /// This firmware on its machine, to be run as on the part.
     pub(crate) fn into_run_setup(self) -> Setup {
         let stop_on_fault = self.machine.stop_on_fault.unwrap_or(false);

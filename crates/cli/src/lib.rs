@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod compare;
 mod constant_time;
+mod fault;
 mod firmware;
 mod list;
 mod measure;
@@ -131,6 +132,10 @@ enum ProjectCommand {
     /// their secrets
     #[command(after_help = constant_time::EXAMPLES)]
     Ct(Box<constant_time::CtArgs>),
+    /// Inject faults into any ELF file at each instruction of a window, and count those that pass
+    /// its checks
+    #[command(after_help = fault::EXAMPLES)]
+    Fault(Box<fault::FaultArgs>),
     /// Names that other commands take: targets, operations, variants, schemes, papers, boards
     #[command(after_help = "Example: wattseal list targets\n\n\
                             For a program: wattseal list ops --format json")]
@@ -178,6 +183,7 @@ impl ProjectCommand {
             ProjectCommand::Measure(_)
             | ProjectCommand::Check(_)
             | ProjectCommand::Run(_)
+            | ProjectCommand::Fault(_)
             | ProjectCommand::Calibrate(_)
             | ProjectCommand::VerifyBoard(_)
             | ProjectCommand::List(_) => None,
@@ -308,6 +314,7 @@ fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, La
         ProjectCommand::VerifyBoard(args) => verify_board::command(&workspace, *args),
         ProjectCommand::Bench(args) => bench::command(workspace, *args),
         ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
+        ProjectCommand::Fault(args) => fault::command(&workspace, *args),
         ProjectCommand::Measure(args) => measure::command(workspace, *args),
         #[cfg(feature = "simulator")]
         ProjectCommand::Reproduce(args) => reproduce::run(&workspace, &args),

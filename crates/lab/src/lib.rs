@@ -18,7 +18,7 @@
 //! - [`user_firmware`]: a user's own firmware in its machine; [`probe`]: the same piece by piece,
 //!   with calls of its functions
 //! - [`call`]: a function of a user's own, compiled for each part and called
-//! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
+//! - [`bench`], [`ct`], [`fault`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`verify_board`]: cycles that a board counted itself, beside the model's
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits; [`rank`]: the
 //!   figures that rows are ranked by
@@ -42,6 +42,7 @@ mod debug;
 pub mod delivery;
 pub mod energy_accuracy;
 mod error;
+pub mod fault;
 mod files;
 pub mod harness;
 pub mod list;

@@ -101,7 +101,6 @@ pub struct Operation {
     /// take the same time.
     pub rejects: bool,
     /// A secret of it is an argument by value, which is loaded before the call.
-    #[serde(skip)]
     pub by_value: bool,
 }
 
@@ -159,6 +158,7 @@ impl Catalogue {
                 secret: line.secret,
                 public: line.public,
                 rejects: line.rejects,
+                by_value: false,
             };
             (name, operation)
         };

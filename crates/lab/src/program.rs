@@ -1,7 +1,7 @@
 //! A program that runs: its bytes in and out, its end, and the way back to an earlier time.
 
 mod embedded;
-mod exit;
+pub(crate) mod exit;
 mod faults;
 mod input;
 mod journal;

@@ -31,6 +31,7 @@ fn help_lists_all_commands_in_one_place() {
         "run",
         "verify-board",
         "ct",
+        "fault",
         "list",
         "reproduce",
         "plan",

@@ -141,7 +141,7 @@ fn a_compiler_that_is_not_there_is_named_with_its_package() {
 
 #[test]
 fn help_shows_an_example() {
-    for subcommand in ["bench", "check", "ct", "measure", "reproduce", "run"] {
+    for subcommand in ["bench", "check", "ct", "fault", "measure", "reproduce", "run"] {
         let output = wattseal(&[subcommand, "--help"]);
         assert!(
             output.status.success() && stdout(&output).contains(&format!("Example: wattseal {subcommand}"))

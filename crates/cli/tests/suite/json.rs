@@ -36,7 +36,7 @@ struct Written {
     schema: Value,
 }
 
-fn written() -> [Written; 12] {
+fn written() -> [Written; 13] {
     [
         of::<lab::row::BenchRow>("bench", "wattseal bench"),
         of::<lab::measure::MeasureRow>("measure", "wattseal measure"),
@@ -44,6 +44,7 @@ fn written() -> [Written; 12] {
         of::<lab::traces::ListingRow>("measure-listing", "wattseal measure --listing NAME"),
         of::<lab::ct::ConstantTimeRow>("ct", "wattseal ct"),
         of::<lab::report::CheckedRow>("ct-firmware", "wattseal ct FIRMWARE.elf"),
+        of::<lab::fault::FaultRow>("fault", "wattseal fault"),
         of::<lab::report::ChangeRow>("compare", "wattseal check, and bench, measure, ct with --against"),
         of::<Listed>("list", "wattseal list targets|ops|variants|schemes|papers|boards"),
         of::<papers::reproduce::PaperRecord>("reproduce", "wattseal reproduce"),
@@ -252,6 +253,8 @@ fn rows_have_the_fields_of_their_schema() {
     let open = "--target atmega328p --op aes128-gcm-open --variant fast --runs 3";
     let fir = home().join("docs/examples/fir.c");
     let own = format!("{elf} --target atmega328p --max-cycles 20000");
+    // The end of the program is good, and its stop by a fault is not bad.
+    let ends = "--good reach:main --bad exit:99";
     for (name, line) in [
         ("bench", format!("bench {fast}")),
         ("ct", format!("ct {open}")),
@@ -259,6 +262,7 @@ fn rows_have_the_fields_of_their_schema() {
         ("compare", format!("measure {own} --against {saved}")),
         ("measure-call", format!("measure {} --call fir([4],4) --target atmega328p", fir.display())),
         ("measure-listing", format!("measure {own} --listing main")),
+        ("fault", format!("fault {elf} --target atmega328p --window 1..50 {ends}")),
         ("list", "list targets".into()),
         ("plan", "plan --target atmega328p --scheme aes128-gcm --variant fast --supply 5".into()),
     ] {

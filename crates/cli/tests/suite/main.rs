@@ -15,6 +15,7 @@ mod ct;
 mod ct_call;
 mod debug;
 mod documentation;
+mod fault;
 mod figures;
 mod firmware;
 mod help;

@@ -269,7 +269,7 @@ fn follow(
 
 /// Returns the possible return addresses of a call whose first instruction comes next, where they
 /// are on the stack. An address has two possible lengths; both are returned.
-fn return_addresses(machine: &dyn Mcu, core: CoreName) -> Vec<u32> {
+pub(crate) fn return_addresses(machine: &dyn Mcu, core: CoreName) -> Vec<u32> {
     // Four bytes from an address on.
     let at = |from: u32| {
         let mut bytes = [0; 4];

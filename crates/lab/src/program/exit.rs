@@ -14,7 +14,7 @@ const NO_EXIT: &str = "none";
 ///
 /// # Errors
 /// The function does not exist, or its argument's place is not known.
-pub(super) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option<u32>, LabError> {
+pub(crate) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option<u32>, LabError> {
     let Some(name) = asked else {
         let known = firmware.symbols().get(EXIT).filter(|_| argument(firmware.core()).is_some());
         return Ok(known.map(|symbol| symbol.address));
@@ -47,7 +47,7 @@ fn argument(core: CoreName) -> Option<&'static [&'static str]> {
 }
 
 /// The first argument of the function that comes next.
-pub(super) fn code(machine: &dyn Mcu, core: CoreName) -> u32 {
+pub(crate) fn code(machine: &dyn Mcu, core: CoreName) -> u32 {
     let registers = machine.registers();
     let value = |name: &str| registers.iter().find(|(known, _)| known == name).map_or(0, |row| row.1);
     let names = argument(core).unwrap_or_default();

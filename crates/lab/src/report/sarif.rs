@@ -1,4 +1,4 @@
-//! Findings of a check for constant time as SARIF 2.1.0, which code scanning reads.
+//! Findings of a check for constant time, and of faults, as SARIF 2.1.0, which code scanning reads.
 //!
 //! Properties are those of the OASIS standard, sections 3.13 to 3.35. A finding without a source
 //! line stands at the first line of the file that was checked.
@@ -26,11 +26,20 @@ enum Rule {
     Unread,
     Wrong,
     Failed,
+    Bypass,
 }
 
 impl Rule {
-    const ALL: [Rule; 7] =
-        [Rule::Branch, Rule::Address, Rule::Time, Rule::Variable, Rule::Unread, Rule::Wrong, Rule::Failed];
+    const ALL: [Rule; 8] = [
+        Rule::Branch,
+        Rule::Address,
+        Rule::Time,
+        Rule::Variable,
+        Rule::Unread,
+        Rule::Wrong,
+        Rule::Failed,
+        Rule::Bypass,
+    ];
 
     fn of(kind: Difference) -> Rule {
         match kind {
@@ -50,6 +59,14 @@ impl Rule {
             Rule::Unread => ("secret-unread", "No instruction read the secret, so nothing is known of it."),
             Rule::Wrong => ("wrong-output", "The output is wrong, so nothing was checked."),
             Rule::Failed => ("not-run", "It was not built or did not return, so nothing was checked."),
+            Rule::Bypass => ("fault-bypass", "A single fault leads to a marker that is bad."),
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Rule::Bypass => "docs/how-to/faults.md says what a campaign does and what to do about a bypass.",
+            _ => "docs/how-to/constant-time.md says what the check does and what to do about a finding.",
         }
     }
 
@@ -59,7 +76,7 @@ impl Rule {
             "id": id,
             "shortDescription": {"text": text},
             "fullDescription": {"text": text},
-            "help": {"text": "docs/how-to/constant-time.md says what the check does and what to do about a finding."},
+            "help": {"text": self.help()},
             "defaultConfiguration": {"level": "error"},
             "properties": {"tags": ["security"]},
         })
@@ -99,6 +116,19 @@ pub(super) fn of_firmware(checked: &Checked, function: &str, elf: &Path) -> Resu
     let unread = unread.map(|text| result(Rule::Unread, &format!("{function}: {text}"), "", elf, None));
     let results: Vec<Value> = leaks.chain(unread).collect();
     document(&results, checked.failure.as_ref())
+}
+
+/// Bypasses of a fault campaign, each with its place; `incomplete` says why there may be more.
+pub(super) fn of_faults<'a>(
+    bypasses: impl Iterator<Item = (String, &'a str)>,
+    subject: &str,
+    elf: &Path,
+    incomplete: Option<String>,
+) -> Result<String, LabError> {
+    let found =
+        bypasses.map(|(text, place)| result(Rule::Bypass, &format!("{subject}: {text}"), place, elf, None));
+    let results: Vec<Value> = found.collect();
+    document(&results, incomplete.map(LabError::Unfinished).as_ref())
 }
 
 fn leak(row: &LeakRow, subject: &str, file: &Path, accepted: Option<&str>) -> Value {
