@@ -12,7 +12,7 @@
 #define WS_MODULUS_BYTES 32
 
 typedef struct {
-    /* Bytes of a number: 20, 24 or 32. R is 2^(8 bytes), and the modulus is below R. */
+    /* Bytes of a number: 20, 24, 28 or 32; of modular_wide.h 48 or 52. R is 2^(8 bytes), and the modulus is below R. */
     uint8_t bytes;
     /* Bits of the modulus, without leading zeros. */
     uint16_t bits;

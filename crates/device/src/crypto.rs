@@ -21,8 +21,10 @@ pub mod sha3;
 pub mod slh_dsa;
 pub mod x25519;
 
-pub use curves::{p256, secp160r1};
-pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};
+pub use curves::{p256, p384, secp160r1};
+pub use derivation::{
+    hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, oms_kdf, single_step_kdf, x963_kdf,
+};
 pub use drbg::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
 pub use older_curves::{p192, p224};
 

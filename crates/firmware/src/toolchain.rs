@@ -58,8 +58,9 @@ pub const PUBLIC_KEY: &str = "public-key";
 pub const PUBLIC_KEY_OLDER: &str = "public-key-older";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
-const OPTIMISED: [&str; 16] = [
+const OPTIMISED: [&str; 17] = [
     "chacha20",
+    "p384",
     "ml-kem-512",
     "ml-kem-512-pieces",
     "ml-kem-512-decapsulate-pieces",

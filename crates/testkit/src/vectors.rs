@@ -136,9 +136,9 @@ mod slh_dsa;
 pub use aes_modes::{CbcCase, CcmCase, WrapCase, aes_cbc, aes_ccm, aes_cmac, aes_key_wrap};
 pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
-    AgreementCase, SignatureCase, SigningCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256,
-    ecdsa_p256_sha256_der, ecdsa_p256_sha512, ecdsa_secp160r1_sha256, ed25519, ed25519_signatures,
-    ed25519_small_orders, ed25519_speccheck, x25519,
+    AgreementCase, SignatureCase, SigningCase, ecdh_p256_keys, ecdh_p256_points, ecdh_p384_points,
+    ecdsa_p256_sha256, ecdsa_p256_sha256_der, ecdsa_p256_sha512, ecdsa_p384_sha384, ecdsa_secp160r1_sha256,
+    ed25519, ed25519_signatures, ed25519_small_orders, ed25519_speccheck, x25519,
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};

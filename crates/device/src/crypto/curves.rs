@@ -215,3 +215,10 @@ curve! {
     ws_secp160r1_decompress ws_secp160r1_decode ws_ecdsa_secp160r1_sign ws_ecdsa_secp160r1_sign_digest
     ws_ecdsa_secp160r1_verify ws_ecdsa_secp160r1_verify_digest
 }
+
+curve! {
+    p384, "`p384.h` and `ecdsa_p384.h`.", key 48, coordinate 48, hash 48, table 1536: ws_p384_comb,
+    order ws_p384_order;
+    ws_p384_keygen ws_p384_public_key ws_p384_ecdh ws_p384_validate ws_p384_compress ws_p384_decompress ws_p384_decode
+    ws_ecdsa_p384_sign ws_ecdsa_p384_sign_digest ws_ecdsa_p384_verify ws_ecdsa_p384_verify_digest
+}

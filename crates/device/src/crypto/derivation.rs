@@ -32,6 +32,9 @@ mod c {
         pub fn ws_hmac_sha1(key: *const u8, key_len: usize, input: *const u8, len: usize, mac: *mut u8);
         pub fn ws_x963_kdf(z: *const u8, z_len: usize, info: *const u8, info_len: usize, more: *const u8,
                            more_len: usize, output: *mut u8, len: usize);
+        pub fn ws_single_step_kdf(z: *const u8, z_len: usize, info: *const u8, info_len: usize,
+                                  output: *mut u8, len: usize);
+        pub fn ws_oms_kdf(key: *const u8, constant: u8, counter: *const u8, meter: *const u8, derived: *mut u8);
         pub fn ws_hkdf_sha256(salt: *const u8, salt_len: usize, ikm: *const u8, ikm_len: usize, info: *const u8,
                               info_len: usize, output: *mut u8, len: usize) -> c_int;
     }
@@ -104,6 +107,26 @@ pub fn x963_kdf(z: &[u8], [info, more]: [&[u8]; 2], len: usize) -> Vec<u8> {
         );
     }
     output
+}
+
+/// `ws_single_step_kdf`: `len` bytes.
+#[must_use]
+pub fn single_step_kdf(z: &[u8], info: &[u8], len: usize) -> Vec<u8> {
+    let mut output = vec![0xa5; len];
+    unsafe {
+        c::ws_single_step_kdf(z.as_ptr(), z.len(), info.as_ptr(), info.len(), output.as_mut_ptr(), len);
+    }
+    output
+}
+
+/// `ws_oms_kdf`.
+#[must_use]
+pub fn oms_kdf(key: &[u8; 16], constant: u8, counter: [u8; 4], meter: [u8; 4]) -> [u8; 16] {
+    let mut derived = [0xa5; 16];
+    unsafe {
+        c::ws_oms_kdf(key.as_ptr(), constant, counter.as_ptr(), meter.as_ptr(), derived.as_mut_ptr());
+    }
+    derived
 }
 
 /// `ws_hkdf_sha256`: what it returned, and the `len` bytes of output, which were 0xa5 before.

@@ -1,7 +1,10 @@
 //! HMAC in parts, HMAC-SHA-1 and the key derivation functions: published vectors, and RustCrypto at
 //! every length.
 
-use device::crypto::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256, hmac_sha256_parts, x963_kdf};
+use device::crypto::{
+    hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256, hmac_sha256_parts, oms_kdf, single_step_kdf,
+    x963_kdf,
+};
 use hmac::Mac;
 use testkit::vectors;
 
@@ -55,6 +58,57 @@ fn x963_kdf_of_nist() {
         for at in 0..=case.info.len() {
             let (info, more) = case.info.split_at(at);
             assert_eq!(Some(x963_kdf(&case.secret, [info, more], case.len)), case.key, "{at} of {case:?}");
+        }
+    }
+}
+
+/// OMS volume 2, Annex N, issue 4.0.2, N.1.3: the telegram decrypts with the first key, and the
+/// second one makes its authentication code.
+#[test]
+fn oms_kdf_opens_the_telegram_of_annex_n() {
+    use aes::cipher::{BlockDecryptMut, KeyIvInit, block_padding::NoPadding};
+    let key = std::array::from_fn(|at| at as u8);
+    let (counter, meter) = ([0xb3, 0x0a, 0x00, 0x00], [0x78, 0x56, 0x34, 0x12]);
+    let header = [0x7a, 0x75, 0x00, 0x20, 0x07, 0x10];
+    let blocks = [
+        0x90, 0x58, 0x47, 0x5f, 0x4b, 0xc9, 0x1d, 0xf8, 0x78, 0xb8, 0x0a, 0x1b, 0x0f, 0x98, 0xb6, 0x29, 0x02,
+        0x4a, 0xac, 0x72, 0x79, 0x42, 0xbf, 0xc5, 0x49, 0x23, 0x3c, 0x01, 0x40, 0x82, 0x9b, 0x93,
+    ];
+    let cipher =
+        cbc::Decryptor::<aes::Aes128>::new(&oms_kdf(&key, 0, counter, meter).into(), &[0; 16].into());
+    let plaintext = cipher.decrypt_padded_vec_mut::<NoPadding>(&blocks).expect("whole blocks");
+    assert_eq!(
+        plaintext[..18],
+        [
+            0x2f, 0x2f, 0x0c, 0x14, 0x27, 0x04, 0x85, 0x02, 0x04, 0x6d, 0x32, 0x37, 0x1f, 0x15, 0x02, 0xfd,
+            0x17, 0x00
+        ]
+    );
+    assert!(plaintext[19..].iter().all(|&fill| fill == 0x2f));
+    let authentication = oms_kdf(&key, 1, counter, meter);
+    let mac = <cmac::Cmac<aes::Aes128> as Mac>::new_from_slice(&authentication)
+        .expect("its length")
+        .chain_update([0x25])
+        .chain_update(counter)
+        .chain_update(header)
+        .chain_update(blocks);
+    assert_eq!(mac.finalize().into_bytes()[..8], [0x21, 0x92, 0x4d, 0x4f, 0x2f, 0xb6, 0x6e, 0x01]);
+}
+
+/// Blocks are hashes of the counter, the secret and the information; lengths around a block and
+/// beyond the counter's first byte.
+#[test]
+fn single_step_kdf_hashes_the_counter_first() {
+    use sha2::Digest;
+    for len in [0, 1, 31, 32, 33, 64, 32 * 300 + 7] {
+        for (z, info) in [(&b"secret"[..], &b"info"[..]), (b"", b"i"), (b"s", b"")] {
+            let key = single_step_kdf(z, info, len);
+            assert_eq!(key.len(), len);
+            for (block, index) in key.chunks(32).zip(1u32..) {
+                let digest =
+                    sha2::Sha256::new().chain_update(index.to_be_bytes()).chain_update(z).chain_update(info);
+                assert_eq!(block, &digest.finalize()[..block.len()], "block {index}");
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ type Ccm = ccm::Ccm<Aes128, ccm::consts::U16, ccm::consts::U13>;
 fn lengths(name: &str) -> Option<(usize, RangeInclusive<usize>)> {
     match name.strip_prefix("aes")?.split_once('-')?.1 {
         "cbc-encrypt" | "cbc-decrypt" => Some((16, 16..=usize::MAX)),
+        "oms-kdf" => Some((1, 9..=9)),
         "key-wrap" => Some((8, 16..=4096)),
         "key-unwrap" => Some((8, 24..=4104)),
         _ => None,
@@ -53,6 +54,7 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     let key = bytes_of(if size == "128" { 16 } else { 32 }, rng);
     Ok(match action {
         "cmac" => Some(cmac_case(key, bytes_of(bytes, rng))),
+        "oms-kdf" => Some(oms_kdf_case(key, bytes_of(bytes, rng))),
         "ccm-seal" | "ccm-open" => {
             let (nonce, aad) = (bytes_of(13, rng), Vec::new());
             Some(ccm_case(action == "ccm-seal", key, nonce, aad, bytes_of(bytes, rng))?)
@@ -80,6 +82,14 @@ pub fn cmac_case(key: Vec<u8>, message: Vec<u8>) -> Case {
     };
     let inputs = vec![("key", key), ("message", message)];
     Case { inputs, outputs: vec![("output", code)], ..Case::default() }
+}
+
+/// A key by OMS volume 2, section 9.3: CMAC over the constant, the counter, the meter's number and
+/// seven times 07h. The message holds the first three.
+#[must_use]
+pub fn oms_kdf_case(key: Vec<u8>, message: Vec<u8>) -> Case {
+    let outputs = cmac_case(key.clone(), [&message[..], &[7; 7]].concat()).outputs;
+    Case { inputs: vec![("key", key), ("message", message)], outputs, ..Case::default() }
 }
 
 /// AES-128-CCM by SP 800-38C.

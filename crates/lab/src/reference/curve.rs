@@ -3,11 +3,12 @@
 //! `device/crypto/ecdsa_secp160r1.h` has them.
 
 use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
-use super::weierstrass::{self, Domain, P192, P224, Point, SECP160R1};
+use super::weierstrass::{self, Domain, P192, P224, P384, Point, SECP160R1};
 use super::{Case, bytes_of, octets};
 use crate::LabError;
 use curve25519_dalek::MontgomeryPoint;
-use hmac::Hmac;
+use hmac::digest::KeyInit;
+use hmac::{Hmac, Mac};
 use num_bigint::BigUint;
 use p256::ecdsa::signature::{Signer, Verifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
@@ -27,6 +28,8 @@ pub enum Curve {
     P192,
     /// SP 800-186 section 3.2.1.2. The firmware has ECDH alone.
     P224,
+    /// SP 800-186 section 3.2.1.4.
+    P384,
 }
 
 fn failed(what: &'static str) -> impl Fn(String) -> LabError {
@@ -46,6 +49,7 @@ impl Curve {
             "secp160r1" => Some(Curve::Secp160r1),
             "p192" => Some(Curve::P192),
             "p224" => Some(Curve::P224),
+            "p384" => Some(Curve::P384),
             _ => None,
         }
     }
@@ -57,6 +61,7 @@ impl Curve {
             Curve::Secp160r1 => Some(&SECP160R1),
             Curve::P192 => Some(&P192),
             Curve::P224 => Some(&P224),
+            Curve::P384 => Some(&P384),
         }
     }
 
@@ -76,6 +81,7 @@ impl Curve {
             Curve::Secp160r1 => 21,
             Curve::P192 => 24,
             Curve::P224 => 28,
+            Curve::P384 => 48,
         }
     }
 
@@ -87,6 +93,7 @@ impl Curve {
             Curve::Secp160r1 => 20,
             Curve::P192 => 24,
             Curve::P224 => 28,
+            Curve::P384 => 48,
         }
     }
 
@@ -148,26 +155,41 @@ impl Curve {
         Ok(octets(shared.x(), self.coordinate_bytes()))
     }
 
-    /// The nonces with which the firmware signs, the first and whatever would come after it:
-    /// P-256's are those of RFC 6979 section 3.2 with SHA-256, all others' as secp160r1's.
-    fn nonces(self, private: &[u8], message: &[u8]) -> Box<dyn Iterator<Item = BigUint>> {
-        let order = self.order();
+    /// The digest that the firmware signs, as a number.
+    fn digest(self, message: &[u8]) -> BigUint {
         match self {
-            Curve::P256 => {
-                let hash = BigUint::from_bytes_be(&sha2::Sha256::digest(message)) % &order;
-                let seed = [private.to_vec(), octets(&hash, 32)].concat();
-                let mut drbg = Drbg::new(&seed);
-                let in_range = move |k: &BigUint| *k > BigUint::ZERO && *k < order;
-                let draw = move || {
-                    let k = BigUint::from_bytes_be(&drbg.draw(32));
-                    drbg.update(&[]);
-                    Some(k)
-                };
-                Box::new(std::iter::from_fn(draw).filter(in_range))
-            }
-            _ => {
-                let hash = BigUint::from_bytes_be(&Sha1::digest(message));
-                let seed = [private.to_vec(), octets(&hash, self.private_bytes())].concat();
+            Curve::P256 => BigUint::from_bytes_be(&sha2::Sha256::digest(message)),
+            Curve::P384 => BigUint::from_bytes_be(&sha2::Sha384::digest(message)),
+            Curve::Secp160r1 | Curve::P192 | Curve::P224 => BigUint::from_bytes_be(&Sha1::digest(message)),
+        }
+    }
+
+    /// The nonces of RFC 6979 section 3.2, with a hash as long as the order.
+    fn drawn_nonces<M: Mac + KeyInit + 'static>(
+        self,
+        private: &[u8],
+        message: &[u8],
+    ) -> Box<dyn Iterator<Item = BigUint>> {
+        let (order, bytes) = (self.order(), self.private_bytes());
+        let seed = [private.to_vec(), octets(&(self.digest(message) % &order), bytes)].concat();
+        let mut drbg = HmacDrbg::<M>::new(&seed);
+        let in_range = move |k: &BigUint| *k > BigUint::ZERO && *k < order;
+        let draw = move || {
+            let k = BigUint::from_bytes_be(&drbg.draw(bytes));
+            drbg.update(&[]);
+            Some(k)
+        };
+        Box::new(std::iter::from_fn(draw).filter(in_range))
+    }
+
+    /// The nonces with which the firmware signs, the first and whatever would come after it: those
+    /// of P-256 and P-384 are RFC 6979's, all others' as secp160r1's.
+    fn nonces(self, private: &[u8], message: &[u8]) -> Box<dyn Iterator<Item = BigUint>> {
+        match self {
+            Curve::P256 => self.drawn_nonces::<Hmac<sha2::Sha256>>(private, message),
+            Curve::P384 => self.drawn_nonces::<Hmac<sha2::Sha384>>(private, message),
+            Curve::Secp160r1 | Curve::P192 | Curve::P224 => {
+                let seed = [private.to_vec(), octets(&self.digest(message), self.private_bytes())].concat();
                 let mut drbg = HmacDrbg::<Hmac<Sha1>>::new(&seed);
                 Box::new(std::iter::from_fn(move || {
                     let c = drbg.draw(self.private_bytes() + 8);
@@ -190,7 +212,8 @@ impl Curve {
         number.modinv(&self.order()).unwrap_or_default()
     }
 
-    /// ECDSA, r and s: with SHA-256 and RFC 6979 over P-256, with SHA-1 over secp160r1.
+    /// ECDSA, r and s: with RFC 6979 and SHA-256 over P-256, SHA-384 over P-384; with SHA-1 over
+    /// secp160r1.
     ///
     /// # Errors
     /// [`LabError::Reference`] for a private key that is none, and where what came out is not
@@ -201,7 +224,7 @@ impl Curve {
             return Ok(signature.to_bytes().to_vec());
         };
         let (order, bytes) = (self.order(), self.coordinate_bytes());
-        let hash = BigUint::from_bytes_be(&Sha1::digest(message));
+        let hash = self.digest(message);
         let key = BigUint::from_bytes_be(private);
         let fits = |half: &BigUint| *half > BigUint::ZERO && half.bits() <= 8 * bytes as u64;
         for k in self.nonces(private, message).take(8) {
@@ -230,7 +253,7 @@ impl Curve {
         };
         let (r, s) = signature.split_at(signature.len() / 2);
         let (r, s) = (BigUint::from_bytes_be(r), BigUint::from_bytes_be(s));
-        Ok(weierstrass::verifies(&point(domain, public)?, message, &r, &s))
+        Ok(weierstrass::verifies(&point(domain, public)?, &self.digest(message), &r, &s))
     }
 }
 
@@ -406,10 +429,31 @@ mod tests {
         assert_eq!(Curve::P256.sign(&private, b"sample").expect("a good key"), signature);
     }
 
+    /// RFC 6979 appendix A.2.6, SHA-384, message "sample": k, r and s.
+    #[test]
+    fn the_nonce_and_the_signature_of_rfc_6979_on_p384() {
+        let private = hex!(
+            "6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d8"
+            "96d5724e4c70a825f872c9ea60d2edf5"
+        );
+        let nonce = hex!(
+            "94ed910d1a099dad3254e9242ae85abde4ba15168eaf0ca87a555fd56d10fbca"
+            "2907e3e83ba95368623b8c4686915cf9"
+        );
+        let signature = hex!(
+            "94edbb92a5ecb8aad4736e56c691916b3f88140666ce9fa73d64c4ea95ad133c"
+            "81a648152e44acf96e36dd1e80fabe46"
+            "99ef4aeb15f178cea1fe40db2603138f130e740a19624526203b6351d0a3a94f"
+            "a329c145786e679e7b82c71a38628ac8"
+        );
+        assert_eq!(Curve::P384.nonce(&private, b"sample"), nonce);
+        assert_eq!(Curve::P384.sign(&private, b"sample").expect("a good key"), signature);
+    }
+
     #[test]
     fn both_sides_agree_and_wrong_signatures_are_wrong() {
         let mut rng = StdRng::seed_from_u64(1);
-        for curve in [Curve::P256, Curve::Secp160r1, Curve::P192, Curve::P224] {
+        for curve in [Curve::P256, Curve::Secp160r1, Curve::P192, Curve::P224, Curve::P384] {
             for _ in 0..20 {
                 let (a, b) = (curve.private_key(&mut rng), curve.private_key(&mut rng));
                 let (of_a, of_b) = (curve.public(&a).expect("a key"), curve.public(&b).expect("a key"));

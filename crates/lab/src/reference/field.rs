@@ -18,13 +18,14 @@ pub struct Field {
 }
 
 impl Field {
-    /// Of `p256` or `p224` (SP 800-186 section 3.2.1), `p192` (FIPS 186-4 section D.1.2.1),
+    /// Of `p256`, `p384` or `p224` (SP 800-186 section 3.2.1), `p192` (FIPS 186-4 section D.1.2.1),
     /// `secp160r1` (SEC 2 version 1 section 2.4.2) or `x25519` (RFC 7748 section 4.1).
     #[must_use]
     pub fn named(name: &str) -> Option<Field> {
         let power = |exponent: u32| BigUint::from(1u8) << exponent;
         let (p, limit, montgomery) = match name {
             "p256" => (power(256) - power(224) + power(192) + power(96) - 1u8, None, true),
+            "p384" => (power(384) - power(128) - power(96) + power(32) - 1u8, None, true),
             "p192" => (power(192) - power(64) - 1u8, None, false),
             "p224" => (power(224) - power(96) + 1u8, None, true),
             "secp160r1" => (power(160) - power(31) - 1u8, None, false),
@@ -138,7 +139,7 @@ mod tests {
     /// (ab)R.
     #[test]
     fn products_of_forms_are_forms_of_products() {
-        for name in ["p192", "p224", "p256", "secp160r1", "x25519"] {
+        for name in ["p192", "p224", "p256", "p384", "secp160r1", "x25519"] {
             let field = Field::named(name).expect("it is known");
             let r = match field.montgomery {
                 true => (BigUint::from(1u8) << (8 * field.bytes)) % &field.p,

@@ -3,7 +3,6 @@
 
 use super::octets;
 use num_bigint::BigUint;
-use sha1::{Digest, Sha1};
 
 /// Parameters of a curve whose order is prime, in hexadecimal digits.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,6 +46,33 @@ pub(super) static P224: Domain = Domain {
     base: (
         "b70e0cbd6bb4bf7f321390b94a03c1d356c21122343280d6115c1d21",
         "bd376388b5f723fb4c22dfe6cd4375a05a07476444d5819985007e34",
+    ),
+};
+
+/// SP 800-186 section 3.2.1.4.
+pub(super) static P384: Domain = Domain {
+    bytes: 48,
+    prime: concat!(
+        "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe",
+        "ffffffff0000000000000000ffffffff"
+    ),
+    b: concat!(
+        "b3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875a",
+        "c656398d8a2ed19d2a85c8edd3ec2aef"
+    ),
+    order: concat!(
+        "ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf",
+        "581a0db248b0a77aecec196accc52973"
+    ),
+    base: (
+        concat!(
+            "aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a38",
+            "5502f25dbf55296c3a545e3872760ab7"
+        ),
+        concat!(
+            "3617de4a96262c6f5d9e98bf9292dc29f8f41dbd289a147ce9da3113b5f0b8c0",
+            "0a60b1ce1d7e819d7a431d7c90ea0e5f"
+        ),
     ),
 };
 
@@ -137,14 +163,12 @@ impl Point {
     }
 }
 
-/// Returns true if a signature, r and s, of a message's SHA-1 is right: SEC 1 version 2, section
-/// 4.1.4.
-pub(super) fn verifies(public: &Point, message: &[u8], r: &BigUint, s: &BigUint) -> bool {
+/// Returns true if a signature, r and s, of a digest is right: SEC 1 version 2, section 4.1.4.
+pub(super) fn verifies(public: &Point, digest: &BigUint, r: &BigUint, s: &BigUint) -> bool {
     let order = public.domain.order();
     let in_range = |half: &BigUint| *half > BigUint::ZERO && *half < order;
     let Some(inverse) = s.modinv(&order).filter(|_| in_range(r) && in_range(s)) else { return false };
-    let hash = BigUint::from_bytes_be(&Sha1::digest(message));
-    let of_base = public.domain.base().times(&(hash * &inverse % &order));
+    let of_base = public.domain.base().times(&(digest * &inverse % &order));
     let of_public = public.times(&(r * inverse % &order));
     let point = match (of_base, of_public) {
         (Some(one), Some(other)) => one.plus(&other),
@@ -160,6 +184,7 @@ mod tests {
     use openssl::ec::{EcGroup, EcPoint};
     use openssl::error::ErrorStack;
     use openssl::nid::Nid;
+    use sha1::{Digest, Sha1};
 
     /// OpenSSL's point, its coordinates as here.
     fn coordinates(group: &EcGroup, point: &EcPoint, bytes: usize) -> Result<Vec<u8>, ErrorStack> {
@@ -202,12 +227,13 @@ mod tests {
     fn points_of_each_curve_are_openssl_s() -> Result<(), ErrorStack> {
         points_are_openssl_s(&SECP160R1, Nid::SECP160R1)?;
         points_are_openssl_s(&P192, Nid::X9_62_PRIME192V1)?;
-        points_are_openssl_s(&P224, Nid::SECP224R1)
+        points_are_openssl_s(&P224, Nid::SECP224R1)?;
+        points_are_openssl_s(&P384, Nid::SECP384R1)
     }
 
     #[test]
     fn infinity_and_points_beside_the_curve_are_none() {
-        for domain in [&SECP160R1, &P192, &P224] {
+        for domain in [&SECP160R1, &P192, &P224, &P384] {
             let (base, order) = (domain.base(), domain.order());
             assert_eq!(base.times(&order), None);
             assert_eq!(base.times(&BigUint::ZERO), None);

@@ -13,7 +13,7 @@ use lab::reference::field::Field;
 use lab::target::Target;
 use lab::workspace::Workspace;
 use num_bigint::BigUint;
-use testkit::vectors;
+use testkit::vectors::{self, AgreementCase, SignatureCase};
 
 /// Room for a message on the smallest target.
 const ROOM: usize = 144;
@@ -43,6 +43,32 @@ const RFC_6979: [(&str, [u8; 64]); 3] = [
         hex!(
             "f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367"
             "019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083"
+        ),
+    ),
+];
+
+/// RFC 6979 appendix A.2.6 with SHA-384: the private key; messages and their signatures.
+const RFC_6979_P384_KEY: [u8; 48] = hex!(
+    "6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d8"
+    "96d5724e4c70a825f872c9ea60d2edf5"
+);
+const RFC_6979_P384: [(&str, [u8; 96]); 2] = [
+    (
+        "sample",
+        hex!(
+            "94edbb92a5ecb8aad4736e56c691916b3f88140666ce9fa73d64c4ea95ad133c"
+            "81a648152e44acf96e36dd1e80fabe46"
+            "99ef4aeb15f178cea1fe40db2603138f130e740a19624526203b6351d0a3a94f"
+            "a329c145786e679e7b82c71a38628ac8"
+        ),
+    ),
+    (
+        "test",
+        hex!(
+            "8203b63d3c853e8d77227fb377bcf7b7b772e97892a80f36ab775d509d7a5feb"
+            "0542a7f0812998da8f1dd3ca3cf023db"
+            "ddd0760448d42d8a43af45af836fce4de8be06b485e9b61b827c2f13173923e0"
+            "6a739f040649a667bf3b828246baa5a5"
         ),
     ),
 ];
@@ -120,16 +146,16 @@ fn agreements(curve: Curve, private: &[u8], peer: &[u8], shared: &[u8]) -> Vec<C
     ]
 }
 
-/// Some of Wycheproof's points on P-256, right and wrong ones.
-fn p256_agreements(turn: usize, few: usize) -> Vec<Case> {
+/// Some of Wycheproof's points on P-256 or P-384, `all`, right and wrong ones.
+fn wycheproof_agreements(all: &[AgreementCase], coordinate: usize, turn: usize, few: usize) -> Vec<Case> {
     let of = |valid: bool| {
-        let cases: Vec<Case> = vectors::ecdh_p256_points()
-            .into_iter()
+        let cases: Vec<Case> = all
+            .iter()
             .filter(|case| case.shared.is_some() == valid && !case.may_be_refused)
-            .filter(|case| case.public_key.len() == 65 && case.public_key[0] == 4)
+            .filter(|case| case.public_key.len() == 2 * coordinate + 1 && case.public_key[0] == 4)
             .map(|case| {
-                let digits = &case.private_key[case.private_key.len().saturating_sub(32)..];
-                let private = [&vec![0; 32 - digits.len()], digits].concat();
+                let digits = &case.private_key[case.private_key.len().saturating_sub(coordinate)..];
+                let private = [&vec![0; coordinate - digits.len()], digits].concat();
                 agreement(&private, &case.public_key[1..], case.shared.as_deref())
             })
             .collect();
@@ -170,34 +196,44 @@ fn ed25519_verifications(turn: usize, few: usize) -> Vec<Case> {
     of(true).chain(of(false)).collect()
 }
 
+/// Signatures to make.
+fn signatures<const N: usize>(key: &[u8], all: &[(&str, [u8; N])], few: usize) -> Vec<Case> {
+    let cases = all.iter().take(few).map(|(message, signature)| Case {
+        inputs: vec![("key", key.to_vec()), ("message", message.as_bytes().to_vec())],
+        outputs: vec![("output", signature.to_vec())],
+        result: Some(0),
+        ..Case::default()
+    });
+    cases.collect()
+}
+
+/// Some of Wycheproof's signatures of ECDSA, right and wrong ones.
+fn verifications(all: &[SignatureCase], turn: usize, few: usize) -> Vec<Case> {
+    let of = |valid| {
+        let fits =
+            |case: &&SignatureCase| case.signature.len() == case.key.len() - 1 && case.message.len() <= ROOM;
+        let cases: Vec<Case> = all
+            .iter()
+            .filter(|case| case.valid == valid)
+            .filter(fits)
+            .map(|case| verification(&case.key[1..], &case.message, &case.signature, valid))
+            .collect();
+        cases.into_iter().skip(7 * turn).step_by(23).take(few)
+    };
+    of(true).chain(of(false)).collect()
+}
+
 /// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one
 /// right and one wrong.
 fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
     let few = if many { 4 } else { 1 };
     match operation {
-        "ecdsa-p256-sign" => RFC_6979
-            .iter()
-            .take(few)
-            .map(|(message, signature)| Case {
-                inputs: vec![("key", RFC_6979_KEY.to_vec()), ("message", message.as_bytes().to_vec())],
-                outputs: vec![("output", signature.to_vec())],
-                result: Some(0),
-                ..Case::default()
-            })
-            .collect(),
-        "ecdsa-p256-verify" => {
-            let of = |valid| {
-                let cases: Vec<Case> = vectors::ecdsa_p256_sha256()
-                    .into_iter()
-                    .filter(|case| case.valid == valid)
-                    .filter(|case| case.signature.len() == 64 && case.message.len() <= ROOM)
-                    .map(|case| verification(&case.key[1..], &case.message, &case.signature, valid))
-                    .collect();
-                cases.into_iter().skip(7 * turn).step_by(23).take(few)
-            };
-            of(true).chain(of(false)).collect()
-        }
-        "p256-ecdh" => p256_agreements(turn, few),
+        "ecdsa-p256-sign" => signatures(&RFC_6979_KEY, &RFC_6979, few),
+        "ecdsa-p384-sign" => signatures(&RFC_6979_P384_KEY, &RFC_6979_P384, few),
+        "ecdsa-p256-verify" => verifications(&vectors::ecdsa_p256_sha256(), turn, few),
+        "ecdsa-p384-verify" => verifications(&vectors::ecdsa_p384_sha384(), turn, few),
+        "p256-ecdh" => wycheproof_agreements(&vectors::ecdh_p256_points(), 32, turn, few),
+        "p384-ecdh" => wycheproof_agreements(&vectors::ecdh_p384_points(), 48, turn, few),
         "x25519-ecdh" => {
             // Only one, because it is C.
             let cases = vectors::x25519().into_iter().skip(7 * turn).take(1);
@@ -324,6 +360,9 @@ fn the_vectors_are_there() {
         "ecdsa-p256-sign",
         "ecdsa-p256-verify",
         "p256-ecdh",
+        "ecdsa-p384-sign",
+        "ecdsa-p384-verify",
+        "p384-ecdh",
         "ecdsa-secp160r1-verify",
         "secp160r1-ecdh",
         "p192-ecdh",
@@ -344,6 +383,7 @@ fn the_vectors_are_there() {
     assert!(field_cases("secp160r1-field-square").len() > 30);
     assert!(field_cases("p192-field-multiply").len() > 900);
     assert!(field_cases("p224-field-multiply").len() > 900);
+    assert!(field_cases("p384-field-multiply").len() > 900);
 }
 
 /// As many as there are below.

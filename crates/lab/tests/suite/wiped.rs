@@ -80,7 +80,7 @@ fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
         return vec![run];
     }
     let of_curves =
-        ["drbg", "p192", "p224", "p256", "secp160r1", "x25519", "ed25519", "ecdsa", "ecies", "ecdh"];
+        ["drbg", "p192", "p224", "p256", "p384", "secp160r1", "x25519", "ed25519", "ecdsa", "ecies", "ecdh"];
     if of_curves.iter().any(|prefix| name.starts_with(prefix)) {
         return vec![curves::run(name, rng)];
     }

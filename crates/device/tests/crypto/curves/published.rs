@@ -1,7 +1,7 @@
 //! Published vectors: RFC 6979 and Wycheproof.
 
 use super::reference::{Reference, bytes, number};
-use device::crypto::{p256, secp160r1};
+use device::crypto::{p256, p384, secp160r1};
 use openssl::bn::BigNum;
 use openssl::nid::Nid;
 use testkit::vectors;
@@ -46,6 +46,75 @@ fn rfc_6979() {
         let signature = p256::sign(&key, message.as_bytes(), &[]).expect("in range");
         assert_eq!(signature, bytes(&hex(expected)));
         assert!(p256::verify(&public_key, message.as_bytes(), &signature));
+    }
+}
+
+/// RFC 6979 appendix A.2.6, with SHA-384.
+#[test]
+fn rfc_6979_on_p384() {
+    let key = bytes(&hex(concat!(
+        "6B9D3DAD2E1B8C1C05B19875B6659F4DE23C3B667BF297BA9AA47740787137D8",
+        "96D5724E4C70A825F872C9EA60D2EDF5",
+    )));
+    let public_key = p384::public_key(&key).expect("in range");
+    assert_eq!(
+        public_key,
+        bytes(&hex(concat!(
+            "EC3A4E415B4E19A4568618029F427FA5DA9A8BC4AE92E02E06AAE5286B300C64",
+            "DEF8F0EA9055866064A254515480BC13",
+            "8015D9B72D7D57244EA8EF9AC0C621896708A59367F9DFB9F54CA84B3F1C9DB1",
+            "288B231C3AE0D4FE7344FD2533264720",
+        )))
+    );
+    let cases = [
+        (
+            "sample",
+            concat!(
+                "94EDBB92A5ECB8AAD4736E56C691916B3F88140666CE9FA73D64C4EA95AD133C",
+                "81A648152E44ACF96E36DD1E80FABE46",
+                "99EF4AEB15F178CEA1FE40DB2603138F130E740A19624526203B6351D0A3A94F",
+                "A329C145786E679E7B82C71A38628AC8",
+            ),
+        ),
+        (
+            "test",
+            concat!(
+                "8203B63D3C853E8D77227FB377BCF7B7B772E97892A80F36AB775D509D7A5FEB",
+                "0542A7F0812998DA8F1DD3CA3CF023DB",
+                "DDD0760448D42D8A43AF45AF836FCE4DE8BE06B485E9B61B827C2F13173923E0",
+                "6A739F040649A667BF3B828246BAA5A5",
+            ),
+        ),
+    ];
+    for (message, expected) in cases {
+        let signature = p384::sign(&key, message.as_bytes(), &[]).expect("in range");
+        assert_eq!(signature, bytes(&hex(expected)));
+        assert!(p384::verify(&public_key, message.as_bytes(), &signature));
+    }
+}
+
+#[test]
+fn wycheproof_ecdsa_p384() {
+    for case in vectors::ecdsa_p384_sha384() {
+        let key = p384::decode(&case.key).expect("a good key");
+        let accepted = <&p384::Signature>::try_from(case.signature.as_slice())
+            .is_ok_and(|signature| p384::verify(&key, &case.message, signature));
+        assert_eq!(accepted, case.valid, "{case:?}");
+    }
+}
+
+#[test]
+fn wycheproof_ecdh_p384() {
+    for case in vectors::ecdh_p384_points() {
+        let number = number(&case.private_key);
+        let key = (number.num_bits() <= 384).then(|| bytes(&number)).expect("a private key");
+        let shared = p384::decode(&case.public_key).and_then(|public_key| p384::ecdh(&key, &public_key));
+        match (&shared, &case.shared) {
+            (None, None) => {}
+            (None, Some(_)) => assert!(case.may_be_refused, "{case:?}"),
+            (Some(shared), Some(expected)) => assert_eq!(shared.as_slice(), expected, "{case:?}"),
+            (Some(_), None) => panic!("accepted: {case:?}"),
+        }
     }
 }
 

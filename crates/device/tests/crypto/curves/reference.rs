@@ -43,7 +43,7 @@ impl Reference {
 
     /// A number below the order and not 0.
     pub fn scalar(&self, random: &mut fastrand::Rng) -> BigNum {
-        let wide: [u8; 48] = std::array::from_fn(|_| random.u8(..));
+        let wide: [u8; 64] = std::array::from_fn(|_| random.u8(..));
         &(&number(&wide) % &(&self.order - &small(1))) + &small(1)
     }
 

@@ -4,7 +4,7 @@ use super::symmetric::{encrypted, key_stream};
 use super::{Run, Secrets, random};
 use lab::operations::Operation;
 use lab::reference::Case;
-use lab::reference::aes_modes::{cbc_case, ccm_case, cmac_case, unwrap_case, wrap_case};
+use lab::reference::aes_modes::{cbc_case, ccm_case, cmac_case, oms_kdf_case, unwrap_case, wrap_case};
 use rand::rngs::StdRng;
 
 /// The states of a chain of blocks, SP 800-38A section 6.2, from `iv` on.
@@ -47,6 +47,16 @@ fn wrapping(secrets: &mut Secrets, key: &[u8], wrapped: &[u8]) {
     }
 }
 
+/// The subkeys of SP 800-38B, section 6.1.
+fn subkeys(secrets: &mut Secrets, key: &[u8]) {
+    let mut subkey = encrypted(secrets, key, &[0; 16]);
+    for _ in 0..2 {
+        let whole = u128::from_be_bytes(subkey.try_into().expect("a block"));
+        subkey = (whole << 1 ^ (whole >> 127) * 0x87).to_be_bytes().into();
+        secrets.bytes("a subkey", &subkey);
+    }
+}
+
 /// The runs of an operation of these; `None` of another.
 pub fn runs(
     operation: &Operation,
@@ -62,14 +72,13 @@ pub fn runs(
     let case = match action {
         "cmac" => {
             secrets.bytes("the message", &message);
-            let mut subkey = encrypted(&mut secrets, key, &[0; 16]);
-            for _ in 0..2 {
-                let whole = u128::from_be_bytes(subkey.try_into().expect("a block"));
-                subkey = (whole << 1 ^ (whole >> 127) * 0x87).to_be_bytes().into();
-                secrets.bytes("a subkey", &subkey);
-            }
+            subkeys(&mut secrets, key);
             chain(&mut secrets, key, &[0; 16], &message[..(message.len() - 1) / 16 * 16]);
             cmac_case(key.to_vec(), message)
+        }
+        "oms-kdf" => {
+            subkeys(&mut secrets, key);
+            oms_kdf_case(key.to_vec(), message[..9].to_vec())
         }
         "ccm-seal" | "ccm-open" => {
             let (nonce, aad) = (random(13, rng), random(13, rng));

@@ -98,13 +98,13 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
                 ..Case::default()
             }
         }
-        "p256-keygen" | "secp160r1-keygen" => {
+        "p256-keygen" | "secp160r1-keygen" | "p384-keygen" => {
             let curve = Curve::named(operation.split('-').next().expect("a name")).expect("a curve");
             secrets.generator(&seed, curve.private_bytes() + 8);
             secrets.scalar("the private key", &curve.generate(&mut Drbg::new(&seed)), curve);
             generation_case(curve, &seed).expect(GOOD)
         }
-        "p256-ecdh" | "secp160r1-ecdh" | "p192-ecdh" | "p224-ecdh" => {
+        "p256-ecdh" | "secp160r1-ecdh" | "p192-ecdh" | "p224-ecdh" | "p384-ecdh" => {
             let curve = Curve::named(operation.split('-').next().expect("a name")).expect("a curve");
             let (private, peer) = (private_key(curve, rng), private_key(curve, rng));
             let public = curve.public(&peer).expect(GOOD);
@@ -120,7 +120,7 @@ pub fn run(operation: &str, rng: &mut StdRng) -> Run {
             case
         }
         "ed25519-keygen" | "ed25519-sign" => ed25519(operation, message, &mut secrets, rng),
-        "ecdsa-p256-sign" | "ecdsa-secp160r1-sign" => {
+        "ecdsa-p256-sign" | "ecdsa-p384-sign" | "ecdsa-secp160r1-sign" => {
             let curve = Curve::named(operation.split('-').nth(1).expect("a name")).expect("a curve");
             let private = private_key(curve, rng);
             secrets.signature(curve, &private, &message);

@@ -52,9 +52,9 @@ fn forms_of_words(words: &[u64]) -> [Vec<u8>; 3] {
     [bytes(u64::to_be_bytes), bytes(u64::to_le_bytes), words.iter().flat_map(|&w| apart(w)).collect()]
 }
 
-/// Bits of a scalar in memory, whole words of 32.
+/// Bits of a scalar in memory, whole words of 32; of P-384's there is one more than a key has.
 fn scalar_bits(curve: Curve) -> u32 {
-    32 * curve.private_bytes().div_ceil(4) as u32
+    32 * (curve.private_bytes().div_ceil(4) + usize::from(curve == Curve::P384)) as u32
 }
 
 impl Secrets {
@@ -123,6 +123,7 @@ impl Secrets {
     /// Secret that two sides share: a coordinate.
     pub fn shared(&mut self, shared: &[u8]) {
         let name = match shared.len() {
+            48 => "p384",
             32 => "p256",
             28 => "p224",
             24 => "p192",
@@ -192,6 +193,12 @@ impl Secrets {
                 let digits = hash.to_bytes_be();
                 [private, &vec![0; 32 - digits.len()], &digits].concat()
             }
+            Curve::P384 => {
+                use sha2::Digest;
+                let hash = BigUint::from_bytes_be(&sha2::Sha384::digest(message)) % &order;
+                let digits = hash.to_bytes_be();
+                [private, &vec![0; 48 - digits.len()], &digits].concat()
+            }
             _ => {
                 use sha1::Digest;
                 [private, &[0], &sha1::Sha1::digest(message)].concat()
@@ -199,6 +206,7 @@ impl Secrets {
         };
         match curve {
             Curve::P256 => self.nonce_states(HmacDrbg::<hmac::Hmac<sha2::Sha256>>::new(&seed), 32),
+            Curve::P384 => self.nonce_states(HmacDrbg::<hmac::Hmac<sha2::Sha384>>::new(&seed), 48),
             _ => self.nonce_states(HmacDrbg::<hmac::Hmac<sha1::Sha1>>::new(&seed), 29),
         }
     }

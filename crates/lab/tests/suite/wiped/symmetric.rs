@@ -7,7 +7,7 @@ use aes::cipher::{BlockEncrypt, KeyInit};
 use aes::{Block, hazmat};
 use lab::operations::{Key, Operation};
 use lab::reference::Case;
-use lab::reference::sealing::{hkdf, x963_kdf};
+use lab::reference::sealing::{hkdf, single_step_kdf, x963_kdf};
 use lab::reference::symmetric::{block_case, ctr_case, expand, expand_case, hmac_case, open_case, seal_case};
 use num_bigint::BigUint;
 use rand::rngs::StdRng;
@@ -25,7 +25,7 @@ pub fn runs(operation: &Operation, room: usize, rng: &mut StdRng) -> Vec<Run> {
     match name {
         "hmac-sha256" => vec![hmac_run(rng)],
         "hkdf-sha256" => vec![hkdf_run(room.min(80), rng)],
-        "x963-kdf" => vec![x963_run(room.min(80), rng)],
+        "x963-kdf" | "single-step-kdf" => vec![counted_run(name, room.min(80), rng)],
         "ascon-aead128-seal" | "ascon-aead128-open" => aead(name, room, rng, ascon),
         "chacha20-poly1305-seal" | "chacha20-poly1305-open" => aead(name, room, rng, chacha20_poly1305),
         "digest-check" => {
@@ -509,14 +509,22 @@ fn hmac_run(rng: &mut StdRng) -> Run {
     (hmac_case(key, message).expect("a key of any length"), secrets)
 }
 
-fn x963_run(bytes: usize, rng: &mut StdRng) -> Run {
+/// Key derivation by a hash with a counter, behind the secret or before it.
+fn counted_run(name: &str, bytes: usize, rng: &mut StdRng) -> Run {
     let (z, info, mut secrets) = (random(32, rng), random(16, rng), Secrets::default());
-    let output = x963_kdf(&z, &info, bytes);
+    let counts_first = name == "single-step-kdf";
+    let derive = if counts_first { single_step_kdf } else { x963_kdf };
+    let output = derive(&z, &info, bytes);
     secrets.bytes("z", &z);
     for counter in 1..=bytes.div_ceil(32) as u32 {
-        let message = [&*z, &counter.to_be_bytes(), &info].concat();
+        let counter = counter.to_be_bytes();
+        let (message, public) = if counts_first {
+            ([&counter[..], &z, &info].concat(), info.clone())
+        } else {
+            ([&*z, &counter, &info].concat(), [&counter[..], &info].concat())
+        };
         Sha256Trace::default().hash(&mut secrets, "a block of key", &message, true);
-        secrets.public(&message[z.len()..]);
+        secrets.public(&public);
     }
     let inputs = vec![("key", z), ("aad", info), ("message", vec![0; bytes])];
     (Case { inputs, outputs: vec![("output", output)], ..Case::default() }, secrets)
