@@ -276,9 +276,9 @@ secret_table_aes_inverse_sbox:
 
 @ A function of aes.h's arguments: r0 round keys in the order of their use (4-byte aligned), r1
 @ rounds, r2 in, r3 out. r10, r12 and lr hold columns, r8 the next round key; out waits on the
-@ stack. Bytes are read out of line where the block's address is not aligned. Longer keys than AES-128's
-@ have the rounds that are more before the ten, one by one. The table's address lies before the
-@ entry: a load reaches 1 kB ahead.
+@ stack. Bytes are read out of line where the block's address is not aligned. Longer keys than
+@ AES-128's have the rounds that are more before the ten, one by one. The table's address lies
+@ before the entry: a load reaches 1 kB ahead.
 .macro	unrolled name, direction, table, last_column, last_table
 	.section .text.\name, "ax", %progbits
 	.balign	4
