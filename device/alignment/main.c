@@ -2,6 +2,7 @@
  * aligned buffers. The host reads the counts; that aligned buffers give the right thing is tested elsewhere. */
 #include "aes.h"
 #include "aes_ctr.h"
+#include "chacha20_poly1305.h"
 #include "gcm.h"
 #include "ghash.h"
 #include "hmac.h"
@@ -77,6 +78,8 @@ static void aes_encrypt(void)
 
     ws_aes_encrypt(round_keys.bytes, 14, in, out);
     keep(0, out, 16);
+    ws_aes_encrypt(round_keys.bytes, 10, in, out);
+    keep(16, out, 16);
 }
 
 static void aes_decrypt(void)
@@ -86,6 +89,11 @@ static void aes_decrypt(void)
 
     ws_aes_decrypt(round_keys.bytes, 14, in, out);
     keep(0, out, 16);
+    /* Any round keys serve. */
+    ws_aes_decrypt_prepared(round_keys.bytes, 14, in, out);
+    keep(16, out, 16);
+    ws_aes_decrypt_prepared(round_keys.bytes, 10, in, out);
+    keep(32, out, 16);
 }
 
 static void aes_in_place(void)
@@ -96,6 +104,8 @@ static void aes_in_place(void)
     keep(0, block, 16);
     ws_aes_decrypt(round_keys.bytes, 12, block, block);
     keep(16, block, 16);
+    ws_aes_decrypt_prepared(round_keys.bytes, 12, block, block);
+    keep(32, block, 16);
 }
 
 static void aes_ctr(void)
@@ -197,10 +207,21 @@ static void keccak_bytes(void)
     keep(45, out, 19);
 }
 
+static void chacha20_poly1305(void)
+{
+    const uint8_t *in = place(0, 37);
+    uint8_t *out = place(1, 37);
+    uint8_t *rest = place(2, 32 + 12 + 5 + 16);
+
+    ws_chacha20_poly1305_seal(rest, rest + 32, rest + 44, 5, in, 37, out, rest + 49);
+    keep(keep(0, out, 37), rest + 49, 16);
+}
+
 /* In the order in which the host names them. */
 static void (*const checks[])(void) = {
     aes_expand, aes_encrypt, aes_decrypt,   aes_in_place, aes_ctr,      ghash,
     gcm,        sha1_blocks, sha256_blocks, hmac,         keccak_bytes, secrets,
+    chacha20_poly1305,
 };
 
 #define CHECKS (sizeof checks / sizeof checks[0])

@@ -35,6 +35,36 @@ void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in
 /* Decrypts one block; everything else as for ws_aes_encrypt, with the same round keys. */
 void ws_aes_decrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16]);
 
+#if WS_AES_PREPARED
+
+/* Makes of round keys those that ws_aes_decrypt_prepared takes: the decryption keys of FIPS 197
+ * section 5.3.5, in the kernel's own order.
+ *
+ * in/out: round_keys from ws_aes_expand, for rounds as for ws_aes_encrypt; afterwards of no use to
+ *         ws_aes_encrypt and ws_aes_decrypt.
+ * Constant time for a given rounds. */
+void ws_aes_prepare_decryption(uint8_t *round_keys, unsigned rounds);
+
+/* Decrypts one block, with round keys from ws_aes_prepare_decryption; everything else as for
+ * ws_aes_encrypt. */
+void ws_aes_decrypt_prepared(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16]);
+
+#else
+
+/* The same where decryption takes the round keys as they are. */
+WS_INLINE void ws_aes_prepare_decryption(uint8_t *round_keys, unsigned rounds)
+{
+    (void)round_keys, (void)rounds;
+}
+
+WS_INLINE void ws_aes_decrypt_prepared(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16],
+                                       uint8_t out[16])
+{
+    ws_aes_decrypt(round_keys, rounds, in, out);
+}
+
+#endif
+
 WS_INLINE void ws_aes128_expand(uint8_t round_keys[WS_AES128_ROUND_KEYS], const uint8_t key[16])
 {
     ws_aes_expand(round_keys, key, 4);

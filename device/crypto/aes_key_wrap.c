@@ -85,6 +85,7 @@ int ws_aes_key_unwrap(const uint8_t *key, unsigned key_words, const uint8_t *in,
     if (begin(&work, key, key_words, len)) {
         return -1;
     }
+    ws_aes_prepare_decryption(work.round_keys.bytes, work.rounds);
     copy_half(work.block, in);
     for (at = 0; at < len; at += 8) {
         copy_half(out + at, in + 8 + at);
@@ -94,7 +95,7 @@ int ws_aes_key_unwrap(const uint8_t *key, unsigned key_words, const uint8_t *in,
             at -= 8;
             add_step(&work, step--);
             copy_half(work.block + 8, out + at);
-            ws_aes_decrypt(work.round_keys.bytes, work.rounds, work.block, work.block);
+            ws_aes_decrypt_prepared(work.round_keys.bytes, work.rounds, work.block, work.block);
             copy_half(out + at, work.block + 8);
         }
     }

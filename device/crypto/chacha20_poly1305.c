@@ -9,24 +9,24 @@ static void authenticate(const uint8_t *key, const uint8_t *nonce, const uint8_t
                          size_t len, uint8_t *tag)
 {
     ws_poly1305_ctx ctx;
-    uint8_t once[32];
+    uint8_t *once = (uint8_t *)&ctx;
+    uint8_t lengths[16];
 
-    /* Section 2.6: the key is of block 0. */
-    ws_wipe(once, sizeof once);
+    /* Section 2.6: the key is of block 0. It is made where the authenticator has it. */
+    ws_wipe(once, 32);
     ws_chacha20(key, nonce, 0, once, once, 32);
     ws_poly1305_init(&ctx, once);
-    ws_wipe(once, sizeof once);
 
     ws_poly1305_absorb(&ctx, aad, aad_len);
     ws_poly1305_fill(&ctx);
     ws_poly1305_absorb(&ctx, in, len);
     ws_poly1305_fill(&ctx);
     /* Both lengths, each as 8 bytes. */
-    ws_store32_le(once, (uint32_t)aad_len);
-    ws_store32_le(once + 4, (uint32_t)((uint64_t)aad_len >> 32));
-    ws_store32_le(once + 8, (uint32_t)len);
-    ws_store32_le(once + 12, (uint32_t)((uint64_t)len >> 32));
-    ws_poly1305_absorb(&ctx, once, 16);
+    ws_store32_le(lengths, (uint32_t)aad_len);
+    ws_store32_le(lengths + 4, (uint32_t)((uint64_t)aad_len >> 32));
+    ws_store32_le(lengths + 8, (uint32_t)len);
+    ws_store32_le(lengths + 12, (uint32_t)((uint64_t)len >> 32));
+    ws_poly1305_absorb(&ctx, lengths, 16);
     ws_poly1305_finish(&ctx, tag);
 }
 

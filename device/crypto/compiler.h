@@ -17,9 +17,14 @@
  *                of a point, made one by one (curve.inc); GCM has one frame for all keys.
  * WS_COMB_TABLES 4 where the combs of P-256 and Ed25519 have four tables, which is flash for time:
  *                in Cortex-M's variant fast. The Makefile says so.
+ * WS_AES_PREPARED
+ *                1 where decryption by AES has round keys of its own (aes.h): in Cortex-M's variant
+ *                fast. The Makefile says so.
  * WS_SPILLS      1 where what has no kernel in assembly may leave words of secrets in the frames of C, which are then erased
  *                (stack_wipe.h): in the variants portable and O0, and on a processor without kernels; of sdcc's variants, O0
  *                alone. The Makefile says so.
+ * WS_WIPE_BY_WORDS
+ *                1 where ws_wipe is a kernel, faster than a loop of bytes. The Makefile says so.
  * WS_FIXED_FRAMES
  *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
 #ifndef WS_COMPILER_H
@@ -31,6 +36,14 @@
 
 #ifndef WS_COMB_TABLES
 #define WS_COMB_TABLES 1
+#endif
+
+#ifndef WS_AES_PREPARED
+#define WS_AES_PREPARED 0
+#endif
+
+#ifndef WS_WIPE_BY_WORDS
+#define WS_WIPE_BY_WORDS 0
 #endif
 
 #ifndef WS_SPILLS

@@ -13,7 +13,7 @@
 /* An authenticator under way. Its members are the implementation's; it holds the key: wipe it (secret.h), which
  * ws_poly1305_finish does. */
 typedef struct {
-    /* r and s of the key. */
+    /* r and s of the key, first. */
     WS_ALIGNED ws_limb factor[WS_LIMBS(16)];
     ws_limb added[WS_LIMBS(16)];
     /* Of the blocks so far, below 2^131. */
@@ -24,7 +24,7 @@ typedef struct {
     uint8_t used;
 } ws_poly1305_ctx;
 
-/* Begins. in: key: r and s, any alignment. out: ctx. */
+/* Begins. in: key: r and s, any alignment; may be the first 32 bytes of ctx. out: ctx. */
 void ws_poly1305_init(ws_poly1305_ctx *ctx, const uint8_t key[32]);
 
 /* Adds len bytes to the message. in: in, any alignment, anything when len is 0. in/out: ctx. */

@@ -36,9 +36,12 @@ ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
 FLAGS += -mcall-prologues -mrelax -mstrict-X -fno-tree-dominator-opts -fno-move-loop-invariants -DWS_SMALL=1
 RELAX := --relax
 endif
-# Where flash is to be had for time.
+# Where flash is to be had for time, and the kernels decrypt by keys of their own.
 ifeq ($(TOOLCHAIN_port) $(VARIANT),cortex-m fast)
-FLAGS += -DWS_COMB_TABLES=4
+FLAGS += -DWS_COMB_TABLES=4 -DWS_AES_PREPARED=1
+endif
+ifneq ($(filter secret_fast,$(KERNEL_NAMES)),)
+FLAGS += -DWS_WIPE_BY_WORDS=1
 endif
 # Where there are no kernels in assembly, the compiler keeps words of secrets in frames: crypto/compiler.h.
 ifneq ($(filter portable O0,$(VARIANT))$(if $(wildcard $(KERNELS)/keccak_permutation_fast.S),,none),)

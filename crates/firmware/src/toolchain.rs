@@ -46,6 +46,9 @@ impl Toolchain {
             return self.public_key_variants.clone();
         }
         let mut variants = self.variants.clone();
+        if set == DECRYPTION_KEYS {
+            variants.retain(|variant| variant == "fast");
+        }
         variants.retain(|variant| variant != "O0" || !OPTIMISED.contains(&set));
         variants
     }
@@ -56,6 +59,9 @@ pub const PUBLIC_KEY: &str = "public-key";
 
 /// The set of the curves that serve comparisons with published figures alone, in the same variants.
 pub const PUBLIC_KEY_OLDER: &str = "public-key-older";
+
+/// The set of `device/ops.toml` whose functions the fast kernels alone have.
+const DECRYPTION_KEYS: &str = "decryption-keys";
 
 /// The sets of `device/ops.toml` that are not built without optimisation.
 const OPTIMISED: [&str; 17] = [

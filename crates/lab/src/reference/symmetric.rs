@@ -27,7 +27,9 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
             "expand" => Ok(expand_case(&key)),
             "encrypt" | "encrypt-expanded" => Ok(block_case(&key, operation.key, bytes_of(16, rng), true)),
             "module-encrypt" => Ok(module_case(&key, bytes_of(16, rng))),
-            "decrypt" => Ok(block_case(&key, operation.key, bytes_of(16, rng), false)),
+            "decrypt" | "decrypt-prepared" | "prepare-decryption" => {
+                Ok(block_case(&key, operation.key, bytes_of(16, rng), false))
+            }
             "ctr" | "ctr-sliced" => Ok(ctr_case(&key, &bytes_of(16, rng), bytes_of(bytes, rng))),
             "gcm-seal" => seal_case(&key, bytes_of(12, rng), Vec::new(), bytes_of(bytes, rng)),
             "gcm-open" => open_case(&key, bytes_of(12, rng), Vec::new(), bytes_of(bytes, rng)),

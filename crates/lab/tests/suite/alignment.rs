@@ -7,7 +7,7 @@ use lab::workspace::Workspace;
 use mcu::{Stop, Until, new_machine};
 
 /// The checks, in the order of `device/alignment/main.c`.
-const CHECKS: [&str; 12] = [
+const CHECKS: [&str; 13] = [
     "aes expand",
     "aes encrypt",
     "aes decrypt",
@@ -20,6 +20,7 @@ const CHECKS: [&str; 12] = [
     "hmac-sha256",
     "keccak bytes",
     "wipe and equal",
+    "chacha20-poly1305",
 ];
 /// Four places for each of three buffers.
 const PLACINGS: u8 = 64;

@@ -173,6 +173,8 @@ fn cipher_cases(add: &mut impl FnMut(String, Case)) {
         };
         if case.encrypt {
             add(format!("aes{bits}-module-encrypt"), Case { result: Some(0), ..block.clone() });
+        } else {
+            add(format!("aes{bits}-decrypt-prepared"), block.clone());
         }
         add(operation, block);
         add(

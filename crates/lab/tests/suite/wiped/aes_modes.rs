@@ -101,6 +101,7 @@ pub fn runs(
             let wrapped = random(16, rng);
             secrets.bytes("the wrapped key", &wrapped);
             wrapping(&mut secrets, key, &wrapped);
+            secrets.decryption_keys("a decryption key", key);
             let case = if action == "key-wrap" { wrap_case(key, wrapped) } else { unwrap_case(key, wrapped) };
             case.expect("it is wrapped")
         }

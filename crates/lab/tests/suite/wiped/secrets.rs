@@ -139,6 +139,16 @@ impl Secrets {
         self.bytes(name, &expand(key));
     }
 
+    /// The middle round keys of decryption, FIPS 197, section 5.3.5.
+    pub fn decryption_keys(&mut self, name: &str, key: &[u8]) {
+        let keys = expand(key);
+        for middle in keys[16..keys.len() - 16].chunks(16) {
+            let mut block = *aes::Block::from_slice(middle);
+            aes::hazmat::inv_mix_columns(&mut block);
+            self.bytes(name, &block);
+        }
+    }
+
     /// A key of HMAC, and the first blocks that it makes.
     pub fn mac_key(&mut self, name: &str, key: &[u8]) {
         self.bytes(name, key);

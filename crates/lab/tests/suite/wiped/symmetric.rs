@@ -63,10 +63,14 @@ fn aes(operation: &Operation, key: &[u8], action: &str, room: usize, rng: &mut S
     let message = random(length(room), rng);
     match action {
         "expand" => vec![(expand_case(key), secrets)],
-        "encrypt" | "encrypt-expanded" | "decrypt" | "module-encrypt" => {
-            let block = random(16, rng);
-            let case = block_case(key, operation.key, block.clone(), action != "decrypt");
-            let plain = if action == "decrypt" { &case.outputs[0].1 } else { &block };
+        "encrypt" | "encrypt-expanded" | "module-encrypt" | "decrypt" | "decrypt-prepared"
+        | "prepare-decryption" => {
+            let (block, encrypts) = (random(16, rng), !action.contains("decrypt"));
+            let case = block_case(key, operation.key, block.clone(), encrypts);
+            let plain = if encrypts { &block } else { &case.outputs[0].1 };
+            if !encrypts {
+                secrets.decryption_keys("a decryption key", key);
+            }
             secrets.bytes("the plaintext", plain);
             let output = encrypted(&mut secrets, key, plain);
             secrets.bytes("the ciphertext", &output);

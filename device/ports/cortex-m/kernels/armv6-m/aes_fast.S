@@ -1,8 +1,9 @@
-@ AES for ARMv6-M (Cortex-M0): aes.h's three functions.
+@ AES for ARMv6-M (Cortex-M0): aes.h's functions.
 @
 @ One table of 256 words a direction. Its entry is SubBytes followed by one
 @ column of MixColumns (FIPS-197, 5.1.3); the other three columns are rotations
 @ of it, made by Horner's rule: three rotations by 8 a column of the state.
+@ Encryption, and decryption by prepared keys, have AES-128's ten rounds in line.
 @
 @ Constant time: no branch and no instruction's duration depends on a secret.
 @ Table addresses do. The tables are therefore in .data, which start-up copies to
@@ -17,10 +18,11 @@
 @ A word table's address is 8 modulo 32, so that the register that holds it is also the amount
 @ of a rotation by 8.
 
-@ One word: 02·s, s, s, 03·s from the low byte up. Byte 1 alone is the S-box.
+@ One word: s, s, 03·s, 02·s from the low byte up, which is the column of byte 3. Byte 0 alone is
+@ the S-box.
 .macro	te_words s:vararg
 	.irp	v, \s
-	.word	(((\v << 1) ^ ((\v >> 7) * 0x11b)) * 0x01000001) ^ (\v * 0x01010100)
+	.word	(((\v << 1) ^ ((\v >> 7) * 0x11b)) * 0x01010000) ^ (\v * 0x00010101)
 	.endr
 .endm
 
@@ -47,18 +49,18 @@ secret_table_aes_te:
 	te_words 0x8c, 0xa1, 0x89, 0x0d, 0xbf, 0xe6, 0x42, 0x68, 0x41, 0x99, 0x2d, 0x0f, 0xb0, 0x54, 0xbb, 0x16
 	.size	secret_table_aes_te, . - secret_table_aes_te
 
-@ One word: 0e·s, 09·s, 0d·s, 0b·s from the low byte up, each a sum of the products
-@ by 8, 4, 2 and 1; these stay unreduced until the end.
+@ One word: 09·s, 0d·s, 0b·s, 0e·s from the low byte up, which is the column of byte 3. Each is a
+@ sum of the products by 8, 4, 2 and 1, which stay unreduced until the end.
 .macro	td_words s:vararg
 	.irp	v, \s
 	td_word	(\v << 3), (\v << 2), (\v << 1), \v
 	.endr
 .endm
 .macro	td_word x8, x4, x2, x1
-	gf_byte	(\x8 ^ \x4 ^ \x2)
 	gf_byte	(\x8 ^ \x1)
 	gf_byte	(\x8 ^ \x4 ^ \x1)
 	gf_byte	(\x8 ^ \x2 ^ \x1)
+	gf_byte	(\x8 ^ \x4 ^ \x2)
 .endm
 @ A byte: a polynomial of degree 10 or less, modulo x^8 + x^4 + x^3 + x + 1.
 .macro	gf_byte p
@@ -175,9 +177,14 @@ secret_table_aes_inverse_sbox:
 @ r2 = the new column of byte 0 of s0, byte 1 of s1, byte 2 of s2 and byte 3 of s3, by
 @ the words of the table at r0. r1 = 0x3fc, r3: scratch. 22 cycles.
 .macro	column s0, s1, s2, s3
-	lsrs	r2, \s1, #6
+	lsls	r2, \s0, #2
 	ands	r2, r1
 	ldr	r2, [r0, r2]
+	rors	r2, r0
+	lsrs	r3, \s1, #6
+	ands	r3, r1
+	ldr	r3, [r0, r3]
+	eors	r2, r3
 	rors	r2, r0
 	lsrs	r3, \s2, #14
 	ands	r3, r1
@@ -188,14 +195,9 @@ secret_table_aes_inverse_sbox:
 	ands	r3, r1
 	ldr	r3, [r0, r3]
 	eors	r2, r3
-	rors	r2, r0
-	lsls	r3, \s0, #2
-	ands	r3, r1
-	ldr	r3, [r0, r3]
-	eors	r2, r3
 .endm
 
-@ The same of the last round, by byte 1 of the words: r0 = the table + 1.
+@ The same of the last round, by byte 0 of the words.
 .macro	last_column_encrypting s0, s1, s2, s3
 	lsrs	r2, \s3, #22
 	ands	r2, r1
@@ -238,58 +240,122 @@ secret_table_aes_inverse_sbox:
 .endm
 
 @ r4-r7 = a whole round of r4-r7 but for the round key, the last column left in r2, the
-@ others in r10-r12. Decryption's ShiftRows runs the other way.
-.macro	encrypting_round column
+@ others in a, b and c. Decryption's ShiftRows runs the other way.
+.macro	encrypting_round column, a=r10, b=r11, c=r12
 	\column	r4, r5, r6, r7
-	mov	r10, r2
+	mov	\a, r2
 	\column	r5, r6, r7, r4
-	mov	r11, r2
+	mov	\b, r2
 	\column	r6, r7, r4, r5
-	mov	r12, r2
+	mov	\c, r2
 	\column	r7, r4, r5, r6
 .endm
-.macro	decrypting_round column
+.macro	decrypting_round column, a=r10, b=r11, c=r12
 	\column	r4, r7, r6, r5
-	mov	r10, r2
+	mov	\a, r2
 	\column	r5, r4, r7, r6
-	mov	r11, r2
+	mov	\b, r2
 	\column	r6, r5, r4, r7
-	mov	r12, r2
+	mov	\c, r2
 	\column	r7, r6, r5, r4
 .endm
 
 @ Adds the round key at r3 and moves r3 by 16.
-.macro	add_round_key
+.macro	add_round_key a=r10, b=r11, c=r12
 	ldmia	r3!, {r4-r7}
 	eors	r7, r2
-	mov	r2, r10
+	mov	r2, \a
 	eors	r4, r2
-	mov	r2, r11
+	mov	r2, \b
 	eors	r5, r2
-	mov	r2, r12
+	mov	r2, \c
 	eors	r6, r2
 .endm
 
-@ ------------------------------------------------------------------ encryption
+@ ------------------------------------------------------------------ ten rounds in line
 
-@ void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds,
-@                     const uint8_t in[16], uint8_t out[16])
-@ In: r0 round keys (4-byte aligned), r1 rounds, r2 in, r3 out. Out: none.
-@ Clobbers r0-r3, r12, flags. Stack: 40 bytes, no secret among them but the caller's
-@ own registers. Cycles without wait states, call included, in and out aligned: 1,163,
-@ 1,381 and 1,599 for 10, 12 and 14 rounds.
-	.section .text.ws_aes_encrypt, "ax", %progbits
+@ A function of aes.h's arguments: r0 round keys in the order of their use (4-byte aligned), r1
+@ rounds, r2 in, r3 out. r10, r12 and lr hold columns, r8 the next round key; out waits on the
+@ stack. Bytes are read out of line where the block's address is not aligned. Longer keys than
+@ AES-128's have the rounds that are more before the ten, one by one. The table's address lies
+@ before the entry: a load reaches 1 kB ahead.
+.macro	unrolled name, direction, table, last_column, last_table
+	.section .text.\name, "ax", %progbits
 	.balign	4
-	.global	ws_aes_encrypt
-	.type	ws_aes_encrypt, %function
-	.thumb_func
-ws_aes_encrypt:
-	save_registers
-	push	{r3}
+.L\name\()_longer:
+	mov	r4, r9
+	push	{r4}
+	subs	r1, #9
 	lsls	r1, r1, #4
 	adds	r1, r1, r0
 	mov	r9, r1
-	load_block r2
+	first_key .L\name\()_longer_bytes, .L\name\()_longer_read
+	ldr	r0, =\table
+1:	round_and_key \direction
+	cmp	r3, r9
+	bne	1b
+	pop	{r2}
+	mov	r9, r2
+	b	.L\name\()_ten
+.L\name\()_longer_bytes:
+	block_bytes r2, .L\name\()_longer_read
+.L\name\()_bytes:
+	block_bytes r2, .L\name\()_read
+	.balign	4
+	.ltorg
+.L\name\()_table:
+	.word	\table
+0:	b	.L\name\()_longer
+	.balign	4
+	.global	\name
+	.type	\name, %function
+	.thumb_func
+\name:
+	push	{r3-r7, lr}
+	mov	r4, r8
+	mov	r5, r10
+	push	{r4, r5}
+	cmp	r1, #10
+	bne	0b
+	first_key .L\name\()_bytes, .L\name\()_read
+	mov	r0, pc
+0:	subs	r0, #(0b + 2 - .L\name\()_table)
+	ldr	r0, [r0]
+.L\name\()_ten:
+	.rept	9
+	round_and_key \direction
+	.endr
+	.ifnb	\last_table
+	ldr	r0, =\last_table
+	.endif
+	\direction \last_column, r10, lr, r12
+	mov	r3, r8
+	add_round_key r10, lr, r12
+	ldr	r3, [sp, #8]
+	lsls	r1, r3, #30
+	bne	8f
+	stmia	r3!, {r4-r7}
+7:	pop	{r4, r5}
+	mov	r8, r4
+	mov	r10, r5
+	pop	{r3-r7, pc}
+8:	store_bytes r4, r3, 0
+	store_bytes r5, r3, 4
+	store_bytes r6, r3, 8
+	store_bytes r7, r3, 12
+	b	7b
+	.balign	4
+	.ltorg
+	.size	\name, . - \name
+.endm
+
+@ r4-r7 = the block at r2, aligned or read at `bytes`, with the round key at r0 added; r8 = the next
+@ round key, r1 = 0x3fc. r0, r2, r3: scratch. `read` is where `bytes` comes back to.
+.macro	first_key bytes, read
+	lsls	r1, r2, #30
+	bne	\bytes
+	ldmia	r2!, {r4-r7}
+\read:
 	ldmia	r0!, {r1-r3}
 	eors	r4, r1
 	eors	r5, r2
@@ -297,25 +363,34 @@ ws_aes_encrypt:
 	ldmia	r0!, {r1}
 	eors	r7, r1
 	mov	r8, r0
-	ldr	r0, =secret_table_aes_te
 	movs	r1, #0xff
 	lsls	r1, r1, #2
-1:	encrypting_round column
+.endm
+.macro	block_bytes p, back
+	load_bytes r4, \p, 0, r1
+	load_bytes r5, \p, 4, r1
+	load_bytes r6, \p, 8, r1
+	load_bytes r7, \p, 12, r1
+	b	\back
+.endm
+
+@ A whole round with its key.
+.macro	round_and_key direction
+	\direction column, r10, lr, r12
 	mov	r3, r8
-	add_round_key
+	add_round_key r10, lr, r12
 	mov	r8, r3
-	cmp	r3, r9
-	bne	1b
-	adds	r0, #1
-	encrypting_round last_column_encrypting
-	mov	r3, r8
-	add_round_key
-	pop	{r3}
-	store_block
-	restore_registers_and_return
-	.balign	4
-	.ltorg
-	.size	ws_aes_encrypt, . - ws_aes_encrypt
+.endm
+
+@ ------------------------------------------------------------------ encryption
+
+@ void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds,
+@                     const uint8_t in[16], uint8_t out[16])
+@ In: r0 round keys (4-byte aligned), r1 rounds, r2 in, r3 out. Out: none.
+@ Clobbers r0-r3, r12, flags. Stack: 32 bytes, 36 of longer keys, no secret among them but the
+@ caller's own registers. Cycles without wait states, call included, in and out aligned: 1,115,
+@ 1,347 and 1,565 for 10, 12 and 14 rounds.
+	unrolled ws_aes_encrypt, encrypting_round, secret_table_aes_te, last_column_encrypting
 
 @ ------------------------------------------------------------------ decryption
 
@@ -488,10 +563,103 @@ ws_aes_decrypt:
 	.ltorg
 	.size	ws_aes_decrypt, . - ws_aes_decrypt
 
+@ ------------------------------------------------------------------ decryption, keys prepared
+
+@ void ws_aes_prepare_decryption(uint8_t *round_keys, unsigned rounds)
+@ In: r0 round keys as ws_aes_expand leaves them (4-byte aligned), r1 rounds. Out: none. Clobbers
+@ r0-r3, r12, flags. Stack: 28 bytes, no secret among them but the caller's own registers.
+@ The middle round keys go through InvMixColumns as in ws_aes_decrypt, in place: from the top down a
+@ sum's terms are there before it. Then the first round key changes places with the last, and so on.
+@ Cycles without wait states, call included: 892, 982 and 1,329 for 10, 12 and 14 rounds.
+	.section .text.ws_aes_prepare_decryption, "ax", %progbits
+	.balign	4
+	.global	ws_aes_prepare_decryption
+	.type	ws_aes_prepare_decryption, %function
+	.thumb_func
+ws_aes_prepare_decryption:
+	push	{r0, r1, r4-r7, lr}
+	lsls	r1, r1, #4
+	adds	r5, r0, r1
+	adds	r0, #16
+	mov	lr, r0
+	@ r4 = 4·Nk; the top Nk words have no sums.
+	lsrs	r4, r1, #2
+	subs	r4, #24
+	subs	r0, r5, r4
+	mov	r12, r0
+	movs	r6, #0x1b
+	ldr	r7, =0x01010101
+1:	subs	r5, #4
+	ldr	r0, [r5]
+	inverse_mix_columns
+	str	r0, [r5]
+	cmp	r5, r12
+	bne	1b
+2:	cmp	r4, #24
+	bne	3f
+	@ AES-192: two more sums a group.
+	movs	r3, r5
+	adds	r3, #12
+	ldmia	r3!, {r0-r2}
+	eors	r0, r1
+	eors	r1, r2
+	subs	r5, #8
+	str	r0, [r5]
+	str	r1, [r5, #4]
+	cmp	r5, lr
+	beq	4f
+3:	adds	r3, r5, r4
+	subs	r3, #16
+	ldmia	r3!, {r0-r2}
+	eors	r0, r1
+	eors	r1, r2
+	ldr	r3, [r3]
+	eors	r2, r3
+	subs	r5, #16
+	str	r0, [r5, #4]
+	str	r1, [r5, #8]
+	str	r2, [r5, #12]
+	ldr	r0, [r5]
+	inverse_mix_columns
+	str	r0, [r5]
+	cmp	r5, lr
+	bne	2b
+
+4:	pop	{r0, r1}
+	lsls	r1, r1, #4
+	adds	r1, r1, r0
+5:	ldmia	r0!, {r4-r7}
+	subs	r0, #16
+	ldr	r2, [r1]
+	ldr	r3, [r1, #4]
+	stmia	r0!, {r2, r3}
+	str	r4, [r1]
+	str	r5, [r1, #4]
+	ldr	r2, [r1, #8]
+	ldr	r3, [r1, #12]
+	stmia	r0!, {r2, r3}
+	str	r6, [r1, #8]
+	str	r7, [r1, #12]
+	subs	r1, #16
+	cmp	r0, r1
+	blo	5b
+	pop	{r4-r7, pc}
+	.balign	4
+	.ltorg
+	.size	ws_aes_prepare_decryption, . - ws_aes_prepare_decryption
+
+@ void ws_aes_decrypt_prepared(const uint8_t *round_keys, unsigned rounds,
+@                              const uint8_t in[16], uint8_t out[16])
+@ In: r0 round keys as ws_aes_prepare_decryption leaves them (4-byte aligned), r1 rounds, r2 in, r3
+@ out. Out: none. Clobbers r0-r3, r12, flags. Stack and idea as of ws_aes_encrypt. Cycles without
+@ wait states, call included, in and out aligned: 1,109, 1,341 and 1,559 for 10, 12 and 14 rounds.
+	unrolled ws_aes_decrypt_prepared, decrypting_round, secret_table_aes_td, last_column_decrypting, \
+		secret_table_aes_inverse_sbox
+
 @ ------------------------------------------------------------------ key expansion
 
 @ r1 = the bytes 0 to 3 of `last`, through the S-box, from the lowest to the highest of a
-@ word; rotated by RotWord with `rotate` 1 (FIPS-197, 5.2). r2 = secret_table_aes_te + 1,
+@ word; rotated by RotWord with `rotate` 1 (FIPS-197, 5.2). r2 = secret_table_aes_te,
 @ r3 = 0x3fc; t: scratch.
 .macro	sub_word rotate, last, t
 	.if	\rotate
@@ -574,7 +742,7 @@ ws_aes_expand:
 	push	{r4-r7, lr}
 	mov	r2, r1
 	load_block r2
-	ldr	r2, =secret_table_aes_te + 1
+	ldr	r2, =secret_table_aes_te
 	movs	r3, #0xff
 	lsls	r3, r3, #2
 	.irp	rcon, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36
@@ -624,7 +792,7 @@ ws_aes_expand:
 	mov	r8, r3
 	movs	r4, #1
 	mov	r11, r4
-	ldr	r2, =secret_table_aes_te + 1
+	ldr	r2, =secret_table_aes_te
 	movs	r3, #0xff
 	lsls	r3, r3, #2
 	mov	r1, r8

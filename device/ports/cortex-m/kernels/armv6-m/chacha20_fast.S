@@ -1,14 +1,15 @@
 @ ChaCha20 for ARMv6-M (Cortex-M0 and M0+): chacha20.h's ws_chacha20 (RFC 8439, section 2.4) around
 @ chacha20_rounds_fast.S, the fast variant.
 @
-@ Cycles of a call with 32 bytes without wait states, addresses aligned: 2,430, of which the rounds
-@ take 2,122; stack 236 bytes; flash 280.
+@ Cycles of a call with 32 bytes without wait states, addresses aligned: 2,405, of which the rounds
+@ take 2,122; stack 236 bytes; flash 300.
 @
 @ Constant time: nothing depends on key or message, but on the length and the alignment of the
 @ arguments. The frame is wiped.
 @
 @ The idea. What the compiler makes of chacha20.c loads and stores each byte by itself, as ARMv6-M
-@ has no unaligned access. This one does so only where an address is not aligned.
+@ has no unaligned access. This one does so only where an address is not aligned. An aligned
+@ message gets two words of key stream at a time.
 
 	.syntax unified
 	.thumb
@@ -30,25 +31,28 @@
 	.endr
 .endm
 
-@ So many words from p on to r3 on; both go on. `first` and `second` are registers for as many,
-@ which an aligned p is read with. Clobbers r4-r7.
-.macro	copy_words p, words, first, second
+@ `words` words from p on to r3 on; both go on. `first` and `second` are registers for as many,
+@ which an aligned p is read with; else it is the loop at `bytes`, which comes back to `there`.
+@ Clobbers r4-r7.
+.macro	copy_words p, bytes, there, first, second
 	lsls	r4, \p, #30
-	bne	1f
+	bne	\bytes
 	ldmia	\p!, {\first}
 	stmia	r3!, {\first}
 	.ifnb	\second
 	ldmia	\p!, {\second}
 	stmia	r3!, {\second}
 	.endif
-	b	2f
-1:	movs	r6, #\words
+\there:
+.endm
+.macro	copy_bytes p, bytes, there, words
+\bytes:	movs	r6, #\words
 0:	load_bytes r4, \p, r5
 	stmia	r3!, {r4}
 	adds	\p, #4
 	subs	r6, #1
 	bne	0b
-2:
+	b	\there
 .endm
 
 	.section .text.ws_chacha20, "ax", %progbits
@@ -64,9 +68,9 @@ ws_chacha20:
 	ldmia	r3!, {r4-r7}
 	add	r3, sp, #BEGUN
 	stmia	r3!, {r4-r7}
-	copy_words r0, 8, r4-r7, r4-r7
+	copy_words r0, .Lkey_bytes, .Lkey_read, r4-r7, r4-r7
 	stmia	r3!, {r2}
-	copy_words r1, 3, r4-r6
+	copy_words r1, .Lnonce_bytes, .Lnonce_read, r4-r6
 	@ r4: in, r5: out, r6: len.
 	mov	r4, r12
 	ldr	r5, [sp, #OUT]
@@ -90,15 +94,25 @@ ws_chacha20:
 	orrs	r2, r5
 	lsls	r2, r2, #30
 	bne	7f
-6:	ldmia	r0!, {r2}
-	ldmia	r1!, {r3}
-	adds	r2, r2, r3
-	ldmia	r4!, {r3}
-	eors	r2, r3
-	stmia	r5!, {r2}
+	@ Two words a turn, while there are two; len waits.
+	mov	r12, r6
 	subs	r7, #4
+	blo	5f
+6:	ldmia	r0!, {r2, r3}
+	ldmia	r1!, {r6}
+	adds	r2, r2, r6
+	ldmia	r1!, {r6}
+	adds	r3, r3, r6
+	ldmia	r4!, {r6}
+	eors	r2, r6
+	ldmia	r4!, {r6}
+	eors	r3, r6
+	stmia	r5!, {r2, r3}
+	subs	r7, #8
 	bhs	6b
-	b	8f
+5:	mov	r6, r12
+	adds	r7, #4
+	bmi	8f
 7:	ldmia	r0!, {r2}
 	ldmia	r1!, {r3}
 	adds	r2, r2, r3
@@ -139,6 +153,8 @@ ws_chacha20:
 	bl	ws_wipe
 	add	sp, #FRAME
 	pop	{r4-r7, pc}
+	copy_bytes r0, .Lkey_bytes, .Lkey_read, 8
+	copy_bytes r1, .Lnonce_bytes, .Lnonce_read, 3
 	.balign	4
 @ "expand 32-byte k".
 constants:

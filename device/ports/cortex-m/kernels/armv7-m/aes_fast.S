@@ -1,4 +1,4 @@
-@ AES for ARMv7-M (Cortex-M3, M4 and M7): aes.h's three functions.
+@ AES for ARMv7-M (Cortex-M3, M4 and M7): aes.h's functions.
 @
 @ One table of 256 words a direction. Its entry is SubBytes followed by one
 @ column of MixColumns (FIPS-197, 5.1.3); the other three columns are rotations
@@ -235,9 +235,9 @@ secret_table_aes_inverse_sbox:
 .endm
 
 @ The last round key, and the saved `out`, in the same group of loads.
-.macro	last_keys_up k0, k1, k2, k3
+.macro	last_keys at, k0, k1, k2, k3
 	ldr.w	r1, [sp]
-	keys	32, \k0, \k1, \k2, \k3
+	keys	\at, \k0, \k1, \k2, \k3
 .endm
 
 @ The round key at r0 + at; the one before it, at r0 + at + 16, loses its second word.
@@ -292,7 +292,7 @@ ws_aes_encrypt:
 	subs.w	r1, r1, #1
 	bne.w	1b
 	add.w	r12, r12, #1
-	aes_round 0, 2, none,, "last_keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	aes_round 0, 2, none,, "last_keys 32, r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
 	str.w	r8, [r1]
 	str.w	r9, [r1, #4]
 	str.w	r10, [r1, #8]
@@ -483,6 +483,8 @@ ws_aes_decrypt:
 	bne.w	2b
 	b.w	.Lrounds
 	.size	ws_aes_decrypt, . - ws_aes_decrypt
+
+#include "aes_prepared.inc"
 
 @ ------------------------------------------------------------------ key expansion
 

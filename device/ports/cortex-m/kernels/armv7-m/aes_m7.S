@@ -1,4 +1,4 @@
-@ AES for Cortex-M7: aes.h's three functions in an order for two instructions a cycle.
+@ AES for Cortex-M7: aes.h's functions in an order for two instructions a cycle.
 @ aes_fast.S, with the tables, includes this file. ARM publishes no cycle table of the core; the
 @ order follows LLVM's scheduling model, ARMScheduleM7.td. The cycles given are those of a
 @ processor model by it, the call included, caches and branch predictor warm.
@@ -15,9 +15,10 @@
 @ s0..s3: the state's columns, overwritten. t0..t3: the result. x0..x2: scratch. Byte k of
 @ column s(i) goes to t(i - k mod 4), which is ShiftRows; called with the columns 0, 3, 2, 1
 @ and `inverse` 1 it is InvShiftRows. The round key is at r0 + at; with `wipe` 1 it is overwritten by
-@ the table's address. `full` selects whole rounds (table words) against the last one (bytes).
+@ the table's address. `full` is 1 of a whole round (table words), else 0 or `last` (bytes).
 @ The bytes of s0 are in x0, x1, x2, s0 on entry (`bytes_of`); a whole round leaves those of
 @ t0 in x0, x1, x2, t0. 52 instructions, 56 with `wipe`: two rounds take 55 and 61 cycles.
+.set	last, 0
 .macro	aes_round full, inverse, wipe, at, s0, s1, s2, s3, t0, t1, t2, t3, x0, x1, x2
 	lookup	\full, \x0
 	ldr.w	\t1, [r0, #\at + 4 + 8 * \inverse]
@@ -83,9 +84,11 @@
 	wiped	\wipe, \at + 4 + 8 * \inverse
 .endm
 
-@ x = table[x], r12 the table: words or bytes.
+@ x = table[x], r12 the table: words or bytes; r1 that of the bytes where `full` is `last`.
 .macro	lookup full, x
-	.if	\full
+	.ifc	\full, last
+	ldrb.w	\x, [r1, \x, lsl #3]
+	.elseif	\full
 	ldr.w	\x, [r12, \x, lsl #3]
 	.else
 	ldrb.w	\x, [r12, \x, lsl #3]
@@ -121,8 +124,9 @@
 @                     const uint8_t in[16], uint8_t out[16])
 @ In: r0 round keys (4-byte aligned), r1 rounds, r2 in, r3 out. Out: none.
 @ Clobbers r0-r3, r12, flags. Stack: 40 bytes, no secret among them but the caller's
-@ own registers. Two rounds a turn, so that the state goes from r8-r11 to r4-r7 and back
-@ without a move. 312, 367 and 422 cycles for 10, 12 and 14 rounds.
+@ own registers. Two rounds are one unit, so that the state goes from r8-r11 to r4-r7 and back
+@ without a move; AES-128's ten rounds are in line. 288, 344 and 408 cycles for 10, 12 and 14
+@ rounds.
 	.section .text.ws_aes_encrypt, "ax", %progbits
 	.balign	8
 	.global	ws_aes_encrypt
@@ -148,22 +152,30 @@ ws_aes_encrypt:
 	lsr.w	r8, r8, #24
 	movt	r12, #:upper16:secret_table_aes_te
 	eor.w	r11, r11, r7
-	lsr.w	r1, r1, #1
-	b.w	2f
-	.balign	8
-1:	add.w	r0, r0, #32
-	aes_round 1, 0, 0, 0, r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
-2:	aes_round 1, 0, 0, 16, r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
-	subs.w	r1, r1, #1
-	bne.w	1b
-	add.w	r12, r12, #1
-	aes_round 0, 0, 0, 32, r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	cmp.w	r1, #10
+	bne.w	2f
+1:	add.w	r1, r12, #1
+	.irp	at, 16, 48, 80, 112
+	aes_round 1, 0, 0, \at, r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
+	aes_round 1, 0, 0, \at + 16, r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	.endr
+	aes_round 1, 0, 0, 144, r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
+	aes_round last, 0, 0, 160, r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
 	ldr.w	r1, [sp]
 	str.w	r8, [r1]
 	str.w	r9, [r1, #4]
 	str.w	r10, [r1, #8]
 	str.w	r11, [r1, #12]
 	pop.w	{r3-r11, pc}
+	@ Longer keys: two rounds a turn, until ten are left.
+	.balign	8
+2:	aes_round 1, 0, 0, 16, r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
+	aes_round 1, 0, 0, 32, r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	add.w	r0, r0, #32
+	sub.w	r1, r1, #2
+	cmp.w	r1, #10
+	bne.w	2b
+	b.w	1b
 	.size	ws_aes_encrypt, . - ws_aes_encrypt
 
 @ ------------------------------------------------------------------ decryption
@@ -393,6 +405,8 @@ ws_aes_decrypt:
 	bne.w	1b
 	b.w	.Lrounds
 	.size	ws_aes_decrypt, . - ws_aes_decrypt
+
+#include "aes_prepared_m7.inc"
 
 @ ------------------------------------------------------------------ key expansion
 
