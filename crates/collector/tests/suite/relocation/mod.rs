@@ -11,12 +11,14 @@ mod wrong;
 use crate::store::place::{Engine, NEW_YEAR_S, TestStore, add, reading, report, start};
 use collector::event::{CommandState, UpdateState};
 use collector::image_digest::ImageDigest;
+use collector::mbus_meter::MbusMeterId;
 use collector::network::NetworkId;
 use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
     CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
-    NewToken, NewUpdate, Role, Store, StoreError, UpdateProgress, Write,
+    NewTelegram, NewToken, NewUpdate, Role, Store, StoreError, TelegramContents, TelegramRecord,
+    UpdateProgress, Write,
 };
 use device::meter::flash::Flash;
 use rusqlite::Connection;
@@ -129,6 +131,22 @@ fn fill_rows(store: &mut Store) {
         of: 16,
         at_ms: now_ms + 1,
     };
+    let mbus: MbusMeterId = "ELS-12345678".parse().expect("a meter");
+    let telegram = |counter: u32| {
+        let record = TelegramRecord { value: "‘’ \" \\ ; '".to_owned(), ..TelegramRecord::default() };
+        Write::Telegram(Box::new(NewTelegram {
+            meter: mbus,
+            heard_ms: now_ms,
+            address: "ELS 12345678 33 03".to_owned(),
+            mode: 7,
+            authenticated: true,
+            counter: Some(([0x80; 8], counter)),
+            access_number: Some(255),
+            status: None,
+            clock_off_s: Some(-1),
+            contents: TelegramContents { records: vec![record], ..TelegramContents::default() },
+        }))
+    };
     let batch = vec![
         Write::Image(image(0, u32::MAX)),
         Write::Image(image(1, 3)),
@@ -138,6 +156,11 @@ fn fill_rows(store: &mut Store) {
         command(1),
         command(2),
         Write::CommandProgress(sent),
+        telegram(1),
+        telegram(7),
+        Write::TelegramsRefused {
+            meter: mbus, count: 9, at_ms: now_ms, reason: "‘’ \" \\ ; '".to_owned()
+        },
         outbox(1),
         outbox(2),
         outbox(3),

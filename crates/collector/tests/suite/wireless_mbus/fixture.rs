@@ -92,7 +92,7 @@ pub fn receive(receiver: &mut TelegramReceiver, line: &str, at_ms: i64) -> Resul
 
 /// A telegram in the name of the meter KAW 53820306 3c 16 that is not encrypted: anybody can send it.
 pub fn forged(access_number: u8, records: &str) -> String {
-    let body = format!("442c060382533c167a{access_number:02x}000000{records}");
+    let body = format!("44372c060382533c167a{access_number:02x}000000{records}");
     format!("{:02x}{body}", body.len() / 2)
 }
 

@@ -77,6 +77,11 @@ fn telegrams_of_all_makers_are_stored_with_their_values(engine: Engine) {
         assert_eq!((stored.mode, &stored.contents), (published.mode, &telegram.contents));
         for (at, storage, value, unit) in &published.records {
             let record = &stored.contents.records[*at];
+            if !record.understood {
+                // Shown as it came, because of a code that nobody knows.
+                assert_eq!((&record.value, &record.mantissa), (&record.data, &None), "{}", published.name);
+                continue;
+            }
             let read = (record.storage, number(record, unit));
             values += 1;
             if read != (*storage, value.clone()) {

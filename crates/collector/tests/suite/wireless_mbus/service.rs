@@ -60,6 +60,10 @@ async fn datagrams_become_telegrams_of_the_api() {
     let volume = &stored["contents"]["records"][1];
     assert_eq!((&volume["mantissa"], &volume["unit"]), (&"0".into(), &"m³".into()), "{volume}");
     assert_eq!(telegrams.as_array().map(Vec::len), Some(1));
+    for number in 0..50 {
+        gateway.send(forged(1, &litres(number)).as_bytes()).expect("sent");
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     intake.stop().await;
     // What was refused is counted at the end.
     let meters = stand.get("/wireless-mbus", &token).await;
