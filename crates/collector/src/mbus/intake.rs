@@ -48,7 +48,7 @@ pub struct Intake {
 
 /// The running intake.
 pub struct TelegramIntake {
-    heard: Arc<Heard>,
+    shared: Arc<Heard>,
     sources: Vec<JoinHandle<()>>,
     udp: Vec<SocketAddr>,
     work: JoinHandle<()>,
@@ -118,7 +118,7 @@ impl TelegramIntake {
             }
         }
         let work = tokio::spawn(worker.run(heard.clone()));
-        Ok(TelegramIntake { heard, sources, udp, work })
+        Ok(TelegramIntake { shared: heard, sources, udp, work })
     }
 
     /// Returns the addresses of the UDP sources, in their order.
@@ -132,7 +132,7 @@ impl TelegramIntake {
         for source in &self.sources {
             source.abort();
         }
-        self.heard.end.notify_one();
+        self.shared.end.notify_one();
         if timeout(END_WITHIN, self.work).await.is_err() {
             tracing::warn!("telegrams that waited are not stored");
         }

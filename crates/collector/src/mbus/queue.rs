@@ -19,8 +19,8 @@ pub struct LineQueue {
 }
 
 impl LineQueue {
-    /// Takes a line. If there is no room, the oldest line goes: of this sender if its share is full,
-    /// else of the sender with most.
+    /// Takes a line. If there is no room, the oldest line goes: of this sender if its share is
+    /// full, else of the sender with most.
     pub fn push(&mut self, sender: Sender, line: String) {
         let own = self.lines.get(&sender).map_or(0, VecDeque::len);
         if own >= LINES_OF_SENDER_MAX {

@@ -79,8 +79,8 @@ impl TelegramReceiver {
         self.authentic = self.counters.keys().map(|(meter, _)| *meter).collect();
     }
 
-    /// Takes a line. `None`: a fragment, or a meter's format, and all is well. The meter of a refusal
-    /// is a registered one.
+    /// Takes a line. `None`: a fragment, or a meter's format, and all is well. The meter of a
+    /// refusal is a registered one.
     ///
     /// # Errors
     /// [`Refusal`], with the registered meter in whose name the telegram came.
@@ -220,8 +220,8 @@ impl TelegramReceiver {
         Ok(application?)
     }
 
-    /// Checks what nothing authenticates: its clock, whether it is the last one again, and how often
-    /// such ones come.
+    /// Checks what nothing authenticates: its clock, whether it is the last one again, and how
+    /// often such ones come.
     fn check_unproven(
         &mut self,
         opened: &OpenedMessage,

@@ -318,8 +318,8 @@ impl SealedStore {
         })
     }
 
-    /// Seals up to `limit` of these keys anew, after the one that is given. Returns how many, and the
-    /// last.
+    /// Seals up to `limit` of these keys anew, after the one that is given. Returns how many, and
+    /// the last.
     pub(super) fn rewrap_mbus(
         &self,
         session: Session<'_>,

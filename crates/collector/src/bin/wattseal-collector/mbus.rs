@@ -5,7 +5,7 @@ use clap::Subcommand;
 use collector::mbus::read_key_file;
 use collector::mbus_meter::MbusMeterId;
 use collector::registry::{KeyStore, MbusMeter};
-use collector::store::MbusMeterRecord;
+use collector::store::{MbusMeterRecord, Reader};
 use output::{Answer, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -49,13 +49,14 @@ struct Row {
     refusal: Option<String>,
 }
 
-/// heard: what is stored of meters.
+/// reader: of the database, if there is one.
 pub(crate) fn run(
     command: MbusCommand,
     keys: &KeyStore,
-    heard: &[MbusMeterRecord],
+    reader: Option<&Reader>,
     format: Format,
 ) -> Result<Answer, CommandError> {
+    let heard = reader.map_or(Ok(Vec::new()), Reader::mbus_meters)?;
     let (data, remark) = match command {
         MbusCommand::Import { file, unauthenticated } => {
             let meters = read_key_file(&file, unauthenticated)?;
@@ -68,7 +69,7 @@ pub(crate) fn run(
             (String::new(), remark)
         }
         MbusCommand::List => {
-            let rows: Vec<Row> = keys.mbus_meters()?.values().map(|meter| row(meter, heard)).collect();
+            let rows: Vec<Row> = keys.mbus_meters()?.values().map(|meter| row(meter, &heard)).collect();
             (listing(&rows, format)?, String::new())
         }
         MbusCommand::Remove { meter } => {

@@ -223,8 +223,7 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     // The database's figures of the meters; nothing if there is no database.
     let now_ms = Timestamp::now().as_millisecond();
     if let What::Mbus { command } = args.what {
-        let heard = reader.map_or(Ok(Vec::new()), |reader| reader.mbus_meters())?;
-        return mbus::run(command, &keys, &heard, args.format);
+        return mbus::run(command, &keys, reader.as_ref(), args.format);
     }
     let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(MeterFilter::All, now_ms))?;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);

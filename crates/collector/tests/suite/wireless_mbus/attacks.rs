@@ -102,7 +102,7 @@ fn unauthenticated_telegram_needs_its_setting() {
 }
 
 #[test]
-fn meter_that_authenticates_is_not_forged_by_the_collectors_setting() {
+fn collectors_setting_does_not_downgrade_an_authentic_meter() {
     let mut all = receiver(&[kaw(false)], true);
     receive(&mut all, &both()[0], NEW_YEAR_MS).expect("authentic");
     assert!(matches!(refused(&mut all, &forged(1, &litres(5))), Refusal::Downgraded(_)));

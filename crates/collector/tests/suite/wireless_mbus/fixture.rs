@@ -90,13 +90,13 @@ pub fn receive(receiver: &mut TelegramReceiver, line: &str, at_ms: i64) -> Resul
     Ok(received.expect("a whole telegram"))
 }
 
-/// A telegram in the name of the meter KAW 53820306 3c 16 that is not encrypted: anybody can send it.
+/// A telegram in the name of the meter KAW that is not encrypted: anybody can send it.
 pub fn forged(access_number: u8, records: &str) -> String {
     let body = format!("44372c060382533c167a{access_number:02x}000000{records}");
     format!("{:02x}{body}", body.len() / 2)
 }
 
-/// A record: a volume of so many litres.
+/// A record of a volume.
 pub fn litres(number: u32) -> String {
     format!("0413{}", number.to_le_bytes().map(|byte| format!("{byte:02x}")).concat())
 }

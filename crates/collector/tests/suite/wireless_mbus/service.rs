@@ -23,7 +23,7 @@ async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket) {
     (intake, gateway)
 }
 
-/// Sends until the meter has so many telegrams, as a meter does.
+/// Sends until the meter has this number of telegrams, as a meter does.
 async fn until(stand: &Stand, token: &str, gateway: &UdpSocket, (line, telegrams): (&str, i64)) -> Value {
     let begun = Instant::now();
     while begun.elapsed() < LONG {

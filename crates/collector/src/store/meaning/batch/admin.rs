@@ -1,6 +1,6 @@
 //! Administration: labels, tokens, images of firmware, acknowledged alerts, and the record of who
-//! did it; also telegrams of other makers' meters, whose order the database decides. No report depends on it. So any process with the database open may write it, beside the
-//! writer.
+//! did it; also telegrams of other makers' meters, whose order the database decides. No report
+//! depends on it. So any process with the database open may write it, beside the writer.
 
 use super::{executed, firmware};
 use crate::store::meaning::{read, telegrams};
