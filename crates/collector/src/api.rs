@@ -38,6 +38,7 @@ mod schema;
 pub(crate) mod serve;
 mod session;
 mod state;
+mod telegrams;
 mod times;
 mod tls;
 mod tokens;

@@ -38,6 +38,10 @@ pub struct Audit {
     pub closed: u64,
     /// Meters whose total was compared with what their opened messages come to.
     pub totals: usize,
+    /// Telegrams of other makers' meters that are stored and that a MAC authenticated when they came.
+    pub telegrams: u64,
+    /// The same that nothing authenticated.
+    pub telegrams_unauthenticated: u64,
     /// The number of failures; 0 for none.
     pub failures: u64,
     /// The first of them.
@@ -176,6 +180,7 @@ pub fn audit<'a>(
     meters.sort_unstable();
     meters.dedup();
     audit.meters = meters.len();
+    (audit.telegrams, audit.telegrams_unauthenticated) = reader.ask(stored::telegrams)?;
     Ok(audit)
 }
 

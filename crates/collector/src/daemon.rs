@@ -4,6 +4,7 @@
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
 use crate::forward::{ForwardCounts, Forwarder, PACKETS_MAX};
 use crate::gateway::serial::{SerialGateway, SerialLine};
+use crate::mbus::{Intake, IntakeError, TelegramIntake, TelegramSource};
 use crate::network::{NetworkId, OfNetwork};
 use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
 use crate::publish::{Broker, Publisher, read_meters};
@@ -27,6 +28,10 @@ pub struct Daemon {
     pub serial: Vec<OfNetwork<SerialLine>>,
     /// `HOST:PORT` of the collector that other collectors' meters are forwarded to.
     pub forward: Option<String>,
+    /// The telegrams of other makers' meters.
+    pub telegrams: Vec<TelegramSource>,
+    /// Takes telegrams of all registered meters that nothing authenticates.
+    pub unauthenticated: bool,
     /// The broker to publish to.
     pub mqtt: Option<Broker>,
 }
@@ -43,6 +48,9 @@ pub enum DaemonError {
     /// The link to the first token.
     #[error(transparent)]
     OneTimeLink(#[from] OneTimeLinkError),
+    /// The telegrams of other makers' meters.
+    #[error(transparent)]
+    Telegrams(#[from] IntakeError),
     /// The API, while it ran.
     #[error("the API cannot be served any more: {0}; start the service again")]
     Served(std::io::Error),
@@ -71,6 +79,8 @@ pub struct Started {
     pub one_time_link: Option<Arc<OneTimeLink>>,
     /// The addresses of the UDP gateways.
     pub udp: Vec<OfNetwork<SocketAddr>>,
+    /// The addresses that take telegrams.
+    pub telegrams: Vec<SocketAddr>,
 }
 
 impl Daemon {
@@ -102,13 +112,18 @@ impl Daemon {
             self.service.unknown_meters = Some(give);
             take
         });
-        if self.serial.is_empty() && self.service.udp.is_empty() {
+        if self.serial.is_empty() && self.service.udp.is_empty() && self.telegrams.is_empty() {
             tracing::warn!("no gateway: nothing can be heard; give --serial DEVICE or --udp ADDRESS");
         }
         self.service.networks.extend(self.serial.iter().map(|line| line.network));
         let udp: Vec<NetworkId> = self.service.udp.iter().map(|udp| udp.network).collect();
         let beside = self.service.db.beside(&self.service.keys).to_owned();
         let client = format!("wattseal-{}", self.service.keys_name());
+        let intake = Intake {
+            sources: self.telegrams,
+            unauthenticated: self.unauthenticated,
+            zone: self.service.store.zone.clone(),
+        };
         let running = Running::start(self.service).await?;
         let meters = running.meters().clone();
         let serial: Vec<SerialGateway> = self
@@ -129,18 +144,23 @@ impl Daemon {
             }
             _ => None,
         };
+        let telegrams = start_intake(intake, &running).await?;
         let publisher = self.mqtt.map(|broker| {
             Publisher::start(broker, client, meters.events(), read_meters(running.reader().clone()))
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
         let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
         let udp = udp.into_iter().zip(running.udp()).map(|(network, what)| OfNetwork { network, what });
-        let started = Started { url: bound.url(), one_time_link, udp: udp.collect() };
+        let hears = telegrams.as_ref().map_or(Vec::new(), |telegrams| telegrams.udp().to_vec());
+        let started = Started { url: bound.url(), one_time_link, udp: udp.collect(), telegrams: hears };
         let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
         let result = until_stopped(&running, forward, bound, &started, ready, stop).await;
 
         let _ = sd_notify::notify(false, &[NotifyState::Stopping]);
         drop((serial, forwarder));
+        if let Some(telegrams) = telegrams {
+            telegrams.stop().await;
+        }
         if let Some(publisher) = publisher {
             publisher.stop().await;
         }
@@ -157,6 +177,15 @@ impl Daemon {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Hears telegrams, if there are sources of them.
+async fn start_intake(intake: Intake, running: &Running) -> Result<Option<TelegramIntake>, IntakeError> {
+    if intake.sources.is_empty() {
+        return Ok(None);
+    }
+    let (keys, reader) = (running.keys().clone(), running.reader().clone());
+    TelegramIntake::start(intake, keys, reader, running.writer().clone()).await.map(Some)
 }
 
 /// Serves, until it is told to stop or a part of it has ended.

@@ -1,8 +1,12 @@
 //! Readings for other programs: CSV and Parquet, streamed a few thousand at a time.
 
 mod parquet_file;
+mod telegrams;
 mod totals;
 
+pub use telegrams::{TelegramSelection, export_telegrams};
+
+use crate::mbus_meter::MbusMeterId;
 use crate::network::GlobalMeterId;
 use crate::store::{MeterFilter, Reader, StoreError, Stored, stored};
 use jiff::Timestamp;
@@ -40,6 +44,9 @@ pub enum ExportError {
     /// A meter that there is not.
     #[error("there is no meter {0}; see `./wattseal meters list`")]
     NoMeter(GlobalMeterId),
+    /// Another maker's meter of which no telegram came.
+    #[error("no telegram of meter {0} came; see `./wattseal meters mbus list`")]
+    NoMbusMeter(MbusMeterId),
     /// The output cannot be written.
     #[error("the export cannot be written: {0}")]
     Write(#[from] io::Error),

@@ -19,6 +19,8 @@ pub mod fence;
 pub mod forward;
 pub mod gateway;
 pub mod image_digest;
+pub mod mbus;
+pub mod mbus_meter;
 pub mod meters;
 pub mod network;
 pub mod one_time_link;

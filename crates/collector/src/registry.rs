@@ -18,6 +18,7 @@ mod key_store;
 mod keys;
 mod list;
 mod maker;
+mod mbus_keys;
 mod networks;
 mod pkcs11;
 mod poller;
@@ -35,10 +36,12 @@ pub(crate) use key_backend::Meters;
 pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
+pub use mbus_keys::{MbusImported, MbusKey, MbusMeter, MbusRevision};
 pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 pub use poller::RegistryPoller;
 pub use rewrap::{Rewrapped, WrappedKeys};
 
+use crate::mbus_meter::MbusMeterId;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use crate::store::{DatabaseUrl, StoreError};
@@ -78,6 +81,9 @@ pub enum RegistryError {
     /// A meter that is not there.
     #[error("meter {0} is not registered; 'wattseal meters list' shows those that are")]
     Unknown(GlobalMeterId),
+    /// Another maker's meter that is not there.
+    #[error("meter {0} is not registered; 'wattseal meters mbus list' shows those that are")]
+    UnknownMbus(MbusMeterId),
     /// Keys were renewed, and those in whose place they were to come are not there.
     #[error(
         "meter {0} has other keys than those that were renewed: they were rotated, or changed by hand. Where the meter is not heard any more, \
@@ -154,6 +160,7 @@ impl RegistryError {
             self,
             RegistryError::Exists(_)
                 | RegistryError::Unknown(_)
+                | RegistryError::UnknownMbus(_)
                 | RegistryError::Missing(_)
                 | RegistryError::Setup(_)
                 | RegistryError::NoSuite { .. }
@@ -339,6 +346,9 @@ impl Registry {
         names.extend(counter_floor::NAMES.map(str::to_owned));
         names.extend(folder.names(METERS)?);
         names.extend(folder.names(REVOKED)?);
+        if self.network.is_default() {
+            names.push(mbus_keys::MBUS_METERS.to_owned());
+        }
         names.iter().try_for_each(|name| folder.copy(name, &copy))
     }
 

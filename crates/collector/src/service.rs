@@ -10,7 +10,7 @@ use crate::gateway::udp::UdpGateway;
 use crate::meters::MetersHandle;
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
-use crate::registry::{KeyRing, RegistryError};
+use crate::registry::{KeyRing, KeyStore, RegistryError};
 use crate::session::End;
 use crate::store::{DatabaseUrl, Options, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
@@ -160,6 +160,12 @@ impl Running {
     #[must_use]
     pub fn meters(&self) -> &MetersHandle {
         &self.handle
+    }
+
+    /// The keys of all meters.
+    #[must_use]
+    pub fn keys(&self) -> &KeyStore {
+        self.sessions.keys()
     }
 
     /// Writes to the store, beside the session.

@@ -23,6 +23,9 @@ pub use model::record::{
     Action, AlertRecord, CommandRecord, CommitTimes, Health, ImageRecord, KeptMeter, Last, Link, Meter,
     OutboxRecord, RecordedCommand, Role, TokenRecord, UpdateRecord,
 };
+pub use model::telegram::{
+    MbusMeterRecord, NewTelegram, StoredTelegram, TelegramContents, TelegramQuery, TelegramRecord,
+};
 pub use model::write::{
     CommandProgress, ImageAdded, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
     NewReport, NewToken, NewUpdate, Provisioned, UpdateProgress, Write, Written,

@@ -5,7 +5,7 @@ use super::error::{ApiError, nearest};
 use super::state::Api;
 use super::{
     actions, alerts, assets, commands, consumption, costs, events, headers, health, images, log, meters,
-    metrics, openapi, origin, places, proxy, readings, session, tokens, updates,
+    metrics, openapi, origin, places, proxy, readings, session, telegrams, tokens, updates,
 };
 use crate::store::Role;
 use axum::Router;
@@ -39,6 +39,8 @@ fn viewers() -> OpenApiRouter<Api> {
         .routes(routes!(meters::list))
         .routes(routes!(meters::one))
         .routes(routes!(readings::page))
+        .routes(routes!(telegrams::meters))
+        .routes(routes!(telegrams::telegrams))
         .routes(routes!(consumption::table))
         .routes(routes!(alerts::list))
         .routes(routes!(commands::list))

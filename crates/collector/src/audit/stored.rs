@@ -147,3 +147,13 @@ pub(super) fn readings_as_signed(
     counts.sort_unstable();
     Ok(counts)
 }
+
+/// The number of telegrams of other makers' meters that were authenticated when they came, and of
+/// the others.
+pub(super) fn telegrams(session: Session<'_>) -> Result<(u64, u64), SqlError> {
+    let of = |authenticated: i64| {
+        let sql = "SELECT count(*) FROM mbus_telegrams WHERE authenticated = $1";
+        session.value::<i64>(sql, values![authenticated]).map(i64::unsigned_abs)
+    };
+    Ok((of(1)?, of(0)?))
+}

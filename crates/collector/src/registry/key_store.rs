@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::networks::{self, folder_of};
 use super::rewrap::{Rewrapped, WrappedKeys};
 use super::sealed::{SEALING, SealedNetwork, SealedStore};
-use super::{CounterFloor, MeterFile, Registry, RegistryError, file};
+use super::{CounterFloor, MbusMeter, MeterFile, Registry, RegistryError, file};
 use crate::network::NetworkId;
 use crate::store::{DatabaseUrl, Reader, values};
 use std::fmt;
@@ -149,7 +149,9 @@ impl KeyStore {
             })?;
             meters += files.len();
         }
-        Ok(meters)
+        let mbus: Vec<MbusMeter> = KeyStore::Folder(folder.to_owned()).mbus_meters()?.into_values().collect();
+        self.put_mbus_meters(&mbus)?;
+        Ok(meters + mbus.len())
     }
 
     /// Seals all keys in the database under the first KEK of the ring, while services go on that

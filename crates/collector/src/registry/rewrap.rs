@@ -26,7 +26,8 @@ pub struct WrappedKeys {
 impl SealedStore {
     /// Says under which keys are sealed.
     pub(super) fn wrapped(&self) -> Result<Vec<WrappedKeys>, RegistryError> {
-        let sql = "SELECT kek, count(*) FROM sealed_keys GROUP BY kek ORDER BY kek";
+        let sql = "SELECT kek, count(*) FROM (SELECT kek FROM sealed_keys UNION ALL SELECT kek FROM sealed_mbus_keys) AS all_keys \
+                   GROUP BY kek ORDER BY kek";
         self.ask(|session| {
             session.query(sql, &[], |row| {
                 Ok(WrappedKeys { kek: row.get(0)?, keys: row.get::<i64>(1)?.unsigned_abs() })
@@ -61,6 +62,14 @@ impl SealedStore {
             }
             Ok::<_, RegistryError>(rows.last().map(|last| (rows.len() as u64, last.meter.key())))
         })? {
+            keys += wrapped;
+            after = last;
+            progress(keys);
+        }
+        let mut after = String::new();
+        while let Some((wrapped, last)) =
+            self.reader.change(|session| self.rewrap_mbus(session, &kek, &after, BATCH))?
+        {
             keys += wrapped;
             after = last;
             progress(keys);

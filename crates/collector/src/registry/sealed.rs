@@ -63,7 +63,7 @@ impl SealedStore {
 
     /// The id of the KEK that the database's keys are sealed under, at first this ring's first one.
     /// Held until the transaction's end, so that nothing is sealed under one that is going.
-    fn kek(&self, session: Session<'_>) -> Result<String, RegistryError> {
+    pub(super) fn kek(&self, session: Session<'_>) -> Result<String, RegistryError> {
         let own = self.ring.first().map_or("", |id| &id.0);
         let first = "INSERT INTO meta VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
         session.execute(first, values![SEALING, own]).map_err(|error| self.asked(error))?;
@@ -83,16 +83,28 @@ impl SealedStore {
 
     /// Opens a row's text.
     pub(super) fn open(&self, row: &SealedRow) -> Result<Zeroizing<Vec<u8>>, RegistryError> {
-        let (whose, place) = (row.whose(), self.place().clone());
-        self.ring.open(&row.kek, &row.context(), &row.sealed).map_err(|error| match error {
-            NotOpened::NoKek => RegistryError::OtherKek {
-                place,
+        self.open_under(&row.kek, &row.context(), &row.sealed, &row.whose())?
+            .ok_or_else(|| row.not_authentic(self.place().clone()))
+    }
+
+    /// Opens what was sealed under a KEK; `None` if it is not authentic.
+    pub(super) fn open_under(
+        &self,
+        kek: &str,
+        context: &[u8],
+        sealed: &[u8],
+        whose: &str,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, RegistryError> {
+        match self.ring.open(kek, context, sealed) {
+            Ok(text) => Ok(Some(text)),
+            Err(NotOpened::NotAuthentic) => Ok(None),
+            Err(NotOpened::NoKek) => Err(RegistryError::OtherKek {
+                place: self.place().clone(),
                 what: format!("the keys of {whose} are"),
-                kek: row.kek.clone(),
+                kek: kek.to_owned(),
                 given: self.ring.to_string(),
-            },
-            NotOpened::NotAuthentic => row.not_authentic(place),
-        })
+            }),
+        }
     }
 }
 

@@ -11,4 +11,5 @@ pub(in crate::store) mod read;
 pub(in crate::store) mod register;
 pub(in crate::store) mod retention;
 pub(in crate::store) mod tables;
+pub(in crate::store) mod telegrams;
 pub(in crate::store) mod zone;

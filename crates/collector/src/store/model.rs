@@ -5,4 +5,5 @@ pub(in crate::store) mod health;
 pub(in crate::store) mod meter_range;
 pub(in crate::store) mod query;
 pub(in crate::store) mod record;
+pub(in crate::store) mod telegram;
 pub(in crate::store) mod write;

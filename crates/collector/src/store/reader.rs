@@ -7,7 +7,7 @@ use crate::store::engine::{Pool, ReadAccess, postgres, sqlite};
 use crate::store::meaning::batch::write_admin;
 use crate::store::meaning::interval::Intervals;
 use crate::store::meaning::read::{firmware, rows, series};
-use crate::store::meaning::zone;
+use crate::store::meaning::{telegrams, zone};
 use crate::store::model::meter_range::MeterRange;
 use crate::store::model::query::{
     AlertFilter, Consumption, ConsumptionQuery, MeterFilter, Readings, ReadingsQuery, Resolution,
@@ -16,6 +16,7 @@ use crate::store::model::record::{
     Action, AlertRecord, CommandRecord, Health, ImageRecord, KeptMeter, Meter, OutboxRecord, StoredMeter,
     TokenRecord, UpdateRecord,
 };
+use crate::store::model::telegram::{MbusMeterRecord, StoredTelegram, TelegramQuery};
 use crate::store::sql::{Session, SqlError};
 use crate::store::{DatabaseUrl, StoreError, Write, Written};
 use std::path::Path;
@@ -338,6 +339,30 @@ impl Reader {
     /// [`StoreError`]
     pub fn actions(&self, limit: usize, before: Option<i64>) -> Result<Vec<Action>, StoreError> {
         self.ask(|session| rows::actions(session, limit, before))
+    }
+
+    /// Other makers' meters of which telegrams came, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn mbus_meters(&self) -> Result<Vec<MbusMeterRecord>, StoreError> {
+        self.ask(telegrams::meters)
+    }
+
+    /// A page of their telegrams, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn telegrams(&self, query: &TelegramQuery) -> Result<Vec<StoredTelegram>, StoreError> {
+        self.ask(|session| telegrams::telegrams(session, query))
+    }
+
+    /// The highest message counter of each of these meters and keys.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn mbus_counters(&self) -> Result<Vec<(String, [u8; 8], u32)>, StoreError> {
+        self.ask(telegrams::counters)
     }
 
     /// The messages that wait to be forwarded, oldest first.

@@ -16,3 +16,4 @@ mod relocation;
 mod serial;
 mod store;
 mod traces;
+mod wireless_mbus;

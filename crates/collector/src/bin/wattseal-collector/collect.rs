@@ -9,6 +9,7 @@ use crate::service::ServiceArgs;
 use clap::Args;
 use collector::daemon::Daemon;
 use collector::gateway::serial::SerialLine;
+use collector::mbus::TelegramSource;
 use collector::network::OfNetwork;
 use output::Answer;
 use std::io::{IsTerminal, Write};
@@ -26,6 +27,13 @@ pub(crate) struct CollectArgs {
     /// Hear an RFM12Pi, RFM69Pi or JeeLink; may be repeated. @7 behind it: it is of network 7
     #[arg(long, value_name = "DEVICE[:BAUD][@NETWORK]")]
     serial: Vec<OfNetwork<SerialLine>>,
+    /// Hear telegrams of other makers' meters (wireless M-Bus), as lines of a receiver: - is
+    /// standard input, ADDR:PORT takes datagrams; may be repeated
+    #[arg(long, value_name = "-|ADDR:PORT|DEVICE[:BAUD]")]
+    telegrams: Vec<TelegramSource>,
+    /// Take telegrams of all registered meters that nothing authenticates: anybody can forge those
+    #[arg(long, requires = "telegrams")]
+    unauthenticated: bool,
     /// Be a concentrator: send what is heard of unknown meters, in network 0, to this collector's
     /// UDP gateway
     #[arg(long, value_name = "HOST:PORT")]
@@ -47,7 +55,15 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     let mut service = args.service.config(args.files)?;
     service.udp = args.udp;
     let listen = args.http.listen();
-    let daemon = Daemon { service, listen, serial: args.serial, forward: args.forward, mqtt };
+    let daemon = Daemon {
+        service,
+        listen,
+        serial: args.serial,
+        forward: args.forward,
+        telegrams: args.telegrams,
+        unauthenticated: args.unauthenticated,
+        mqtt,
+    };
     daemon.run(|started| {
         // Nobody may be reading.
         let mut out = std::io::stdout().lock();
@@ -62,6 +78,9 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
         }
         for address in &started.udp {
             let _ = writeln!(out, "udp {address}");
+        }
+        for address in &started.telegrams {
+            let _ = writeln!(out, "telegrams {address}");
         }
         let _ = out.flush();
     })?;

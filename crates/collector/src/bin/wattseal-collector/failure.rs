@@ -4,6 +4,7 @@ use collector::backup::BackupError;
 use collector::cluster::ClusterError;
 use collector::daemon::DaemonError;
 use collector::export::ExportError;
+use collector::mbus::ImportError;
 use collector::registry::RegistryError;
 use collector::relocation::RelocationError;
 use collector::store::StoreError;
@@ -25,6 +26,8 @@ pub(crate) enum CommandError {
     Daemon(#[from] DaemonError),
     #[error(transparent)]
     Export(#[from] ExportError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error(transparent)]
@@ -52,7 +55,10 @@ impl CommandError {
             CommandError::Backup(BackupError::Registry(error)) => error.is_usage(),
             CommandError::Cluster(error) => error.is_usage(),
             CommandError::Daemon(error) => error.is_usage(),
-            CommandError::Export(error) => matches!(error, ExportError::NoMeter(_)),
+            CommandError::Export(error) => {
+                matches!(error, ExportError::NoMeter(_) | ExportError::NoMbusMeter(_))
+            }
+            CommandError::Import(error) => !matches!(error, ImportError::File { .. }),
             // Rows that cannot be written as they were asked for.
             CommandError::Output(_) => true,
             CommandError::Registry(error) => error.is_usage(),

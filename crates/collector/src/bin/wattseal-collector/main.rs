@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod http;
 mod log;
+mod mbus;
 mod meters;
 mod mqtt;
 mod names;
@@ -46,6 +47,7 @@ enum Command {
                       Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
                       wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0\n          \
                       wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7\n          \
+                      rtl_wmbus | wattseal collect --telegrams -\n          \
                       wattseal collect --udp 127.0.0.1:7878 --db postgres://wattseal@localhost/wattseal"
     )]
     Collect(Box<collect::CollectArgs>),

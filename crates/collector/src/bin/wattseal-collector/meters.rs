@@ -2,6 +2,7 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
+use crate::mbus::{self, MbusCommand};
 use crate::names::meter;
 use crate::times::time;
 use clap::{Args, Subcommand};
@@ -91,6 +92,12 @@ enum What {
     Import {
         /// The folder of keys; its files stay: delete them when workers have started without them
         folder: PathBuf,
+    },
+    /// Meters of other makers, whose telegrams come by wireless M-Bus
+    #[command(after_help = "Example: wattseal meters mbus import keys.csv")]
+    Mbus {
+        #[command(subcommand)]
+        command: MbusCommand,
     },
     /// Count the keys in the database by the key-encryption key that they are sealed under
     #[command(
@@ -215,6 +222,9 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     let keys = args.files.key_store(reader.as_ref(), ring.as_ref())?;
     // The database's figures of the meters; nothing if there is no database.
     let now_ms = Timestamp::now().as_millisecond();
+    if let What::Mbus { command } = args.what {
+        return mbus::run(command, &keys, reader.as_ref(), args.format);
+    }
     let stored = reader.map_or(Ok(Vec::new()), |reader| reader.meters(MeterFilter::All, now_ms))?;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
@@ -244,8 +254,8 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
             let revoked = keys.open_existing(meter.network)?.revoke(meter.meter)?;
             (String::new(), format!("wattseal: meter {meter} is revoked, epoch {}", revoked.epoch))
         }
-        // It was done above.
-        What::NewKek { .. } => (String::new(), String::new()),
+        // They were done above.
+        What::NewKek { .. } | What::Mbus { .. } => (String::new(), String::new()),
         What::Import { folder } => {
             let meters = keys.import(&folder)?;
             let files = folder.display();

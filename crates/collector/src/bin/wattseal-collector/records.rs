@@ -6,7 +6,7 @@ use crate::files::{Database, Files};
 use crate::names::meter;
 use clap::Args;
 use collector::audit::{self, Audit};
-use collector::export::{self, Selection};
+use collector::export::{self, Selection, TelegramSelection};
 use collector::network::GlobalMeterId;
 use collector::registry::{AfterWrongPin, Registry};
 use collector::store::Reader;
@@ -41,6 +41,9 @@ pub(crate) struct ExportArgs {
     /// Of this meter, as 258, or, of network 7, as 7-258; may be repeated [default: all]
     #[arg(long, value_name = "[NETWORK-]METER", value_parser = meter)]
     meter: Vec<GlobalMeterId>,
+    /// Records of other makers' telegrams, as CSV; --meter is not for them
+    #[arg(long, conflicts_with = "meter")]
+    wireless_mbus: bool,
     /// From then on: 2026-01-31, or 2026-01-31T12:00:00Z [default: the first]
     #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<Timestamp>,
@@ -68,6 +71,8 @@ struct Figures {
     opened: u64,
     closed: u64,
     totals: usize,
+    telegrams: u64,
+    telegrams_unauthenticated: u64,
     failures: u64,
 }
 
@@ -97,9 +102,34 @@ pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
 
 fn figures(found: &Audit) -> Figures {
     let Audit {
-        messages, meters, signatures, readings, alerts, gone, opened, closed, totals, failures, ..
+        messages,
+        meters,
+        signatures,
+        readings,
+        alerts,
+        gone,
+        opened,
+        closed,
+        totals,
+        telegrams,
+        telegrams_unauthenticated,
+        failures,
+        ..
     } = *found;
-    Figures { messages, meters, signatures, readings, alerts, gone, opened, closed, totals, failures }
+    Figures {
+        messages,
+        meters,
+        signatures,
+        readings,
+        alerts,
+        gone,
+        opened,
+        closed,
+        totals,
+        telegrams,
+        telegrams_unauthenticated,
+        failures,
+    }
 }
 
 fn tables(found: &Audit) -> String {
@@ -115,6 +145,8 @@ fn tables(found: &Audit) -> String {
         ("opened: says what is stored", found.opened),
         ("not opened, for want of the private key", found.closed),
         ("meters whose total was compared with them", found.totals as u64),
+        ("telegrams of other makers, authenticated when they came", found.telegrams),
+        ("telegrams of other makers, not authenticated", found.telegrams_unauthenticated),
         ("not as it should be", found.failures),
     ] {
         sums.add_row([what.to_owned(), grouped(count as i64)]);
@@ -130,7 +162,10 @@ fn tables(found: &Audit) -> String {
 pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
     let format = match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => export::Format::Csv,
-        Some("parquet") => export::Format::Parquet,
+        Some("parquet") if !args.wireless_mbus => export::Format::Parquet,
+        _ if args.wireless_mbus => {
+            return Err(CommandError::Usage("--wireless-mbus writes CSV alone: OUT.csv".into()));
+        }
         _ => {
             return Err(CommandError::Usage(
                 "the file's ending says what it is to be: OUT.csv or OUT.parquet".into(),
@@ -148,7 +183,13 @@ pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
     let beside = beside(&args.out);
     let file = |error| CommandError::file(&args.out, error);
     let to = BufWriter::new(File::create(&beside).map_err(file)?);
-    let written = export::export(&reader, &selection, format, to, |_| {}).map_err(CommandError::from);
+    let written = if args.wireless_mbus {
+        let Selection { from_s, to_s, .. } = selection;
+        let all = TelegramSelection { meters: Vec::new(), from_s, to_s };
+        export::export_telegrams(&reader, &all, to).map_err(CommandError::from)
+    } else {
+        export::export(&reader, &selection, format, to, |_| {}).map_err(CommandError::from)
+    };
     let written = match written {
         Ok(written) => written,
         Err(failure) => {

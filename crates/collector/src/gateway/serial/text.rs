@@ -117,16 +117,29 @@ pub fn sending(packet: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most: a longer line is dropped to its
-/// end.
-#[derive(Debug, Default)]
+/// Cuts what comes into lines. It holds [`LINE_BYTES_MAX`] at most, or another limit: a longer line
+/// is dropped to its end.
+#[derive(Debug)]
 pub struct Lines {
+    bytes_max: usize,
     begun: Vec<u8>,
     /// The line is too long; the rest of it is passed over.
     over: bool,
 }
 
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines::up_to(LINE_BYTES_MAX)
+    }
+}
+
 impl Lines {
+    /// Lines of up to this length.
+    #[must_use]
+    pub fn up_to(bytes_max: usize) -> Lines {
+        Lines { bytes_max, begun: Vec::new(), over: false }
+    }
+
     /// Takes bytes, and hands out the lines that they end, without their ends.
     pub fn take(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) {
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\r' | b'\n')) {
@@ -134,7 +147,7 @@ impl Lines {
                 Some((b'\r' | b'\n', rest)) => (true, rest),
                 _ => (false, piece),
             };
-            self.over |= self.begun.len() + rest.len() > LINE_BYTES_MAX;
+            self.over |= self.begun.len() + rest.len() > self.bytes_max;
             if !self.over {
                 self.begun.extend(rest);
             }

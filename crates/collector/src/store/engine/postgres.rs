@@ -28,6 +28,7 @@ use crate::partition::Partition;
 use crate::store::meaning::check::Check;
 use crate::store::meaning::read;
 use crate::store::meaning::retention::Retention;
+use crate::store::meaning::telegrams;
 use crate::store::meaning::zone;
 use crate::store::model::health::Heartbeat;
 use crate::store::model::meter_range::MeterRange;
@@ -185,7 +186,11 @@ impl Store {
                         true => session.value("SELECT min(first_heard_ms) FROM latest", &[])?,
                         false => writer.kept().meters().filter_map(|(_, first_ms)| first_ms).min(),
                     };
-                    retention.check(session, first_ms, now_ms, Instant::now())
+                    let before_s = retention.check(session, first_ms, now_ms, Instant::now())?;
+                    if before_s.is_some() {
+                        telegrams::sweep(session)?;
+                    }
+                    Ok(before_s)
                 })?;
             }
             let Some(before_s) = *sweep else { return Ok(false) };

@@ -18,6 +18,7 @@ use crate::store::meaning::batch::MeterCache;
 use crate::store::meaning::check::Check;
 use crate::store::meaning::interval::Intervals;
 use crate::store::meaning::retention::Retention;
+use crate::store::meaning::telegrams;
 use crate::store::meaning::zone;
 use crate::store::model::health::Heartbeat;
 use crate::store::model::meter_range::MeterRange;
@@ -255,6 +256,9 @@ impl Store {
         let first_ms = self.kept.meters().filter_map(|(_, first_ms)| first_ms).min();
         let session = Session::Sqlite(&self.connection);
         let before_s = self.retention.check(session, first_ms, now_ms, Instant::now())?;
+        if before_s.is_some() {
+            telegrams::sweep(session)?;
+        }
         let meters = || self.kept.meters().map(|(meter, _)| meter).collect();
         self.sweep = before_s.map(|before_s| Sweep::new(before_s, meters()));
         Ok(self.sweep.is_some())

@@ -270,6 +270,8 @@ impl MeterCache {
             Write::Label { .. }
             | Write::Acknowledge { .. }
             | Write::Token(_)
+            | Write::Telegram(_)
+            | Write::TelegramsRefused { .. }
             | Write::TokenRevoked { .. }
             | Write::TokenUsed { .. }
             | Write::Action(_)

@@ -181,6 +181,35 @@ pub(in crate::store) const TABLES: &[Table] = &[
     ),
     with_ids("tokens", &["name", "role", "hash", "created_ms", "last_used_ms", "revoked_ms"]),
     with_ids("actions", &["at_ms", "who", "what"]),
+    table(
+        "mbus_meters",
+        &["meter"],
+        &[
+            "first_heard_ms",
+            "last_heard_ms",
+            "telegrams",
+            "unauthenticated",
+            "refused",
+            "refused_ms",
+            "refusal",
+        ],
+    ),
+    table("mbus_counters", &["meter", "key_id"], &["counter"]),
+    with_ids(
+        "mbus_telegrams",
+        &[
+            "meter",
+            "heard_ms",
+            "address",
+            "mode",
+            "authenticated",
+            "counter",
+            "access_number",
+            "status",
+            "clock_off_s",
+            "contents",
+        ],
+    ),
     with_ids("outbox", &["address", "name", "kind", "suite", "low", "message", "heard_ms"]),
 ];
 
@@ -197,9 +226,11 @@ const OF_POSTGRES: &[&str] = &[
     "sealed_keys",
     "revoked_keys",
     "told",
+    "sealed_mbus_keys",
 ];
 /// Those of them that keys are in, or belong to.
-pub(in crate::store) const OF_KEYS: &[&str] = &["key_networks", "sealed_keys", "revoked_keys", "told"];
+pub(in crate::store) const OF_KEYS: &[&str] =
+    &["key_networks", "sealed_keys", "revoked_keys", "told", "sealed_mbus_keys"];
 
 impl Table {
     pub(in crate::store) fn columns(&self) -> impl Iterator<Item = &'static str> {

@@ -2,8 +2,10 @@
 
 use crate::event::{self, CommandState, UpdateState};
 use crate::image_digest::ImageDigest;
+use crate::mbus_meter::MbusMeterId;
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::model::record::{AlertRecord, CommandRecord, Role, UpdateRecord};
+use crate::store::model::telegram::NewTelegram;
 use wire::meter::{
     Answer, Image, ImageRefusal, MessageKind, MeterId, MeterState, PublicKey, QueuedCommand, Report, Suite,
 };
@@ -87,6 +89,11 @@ pub enum Write {
     TokenUsed { token: i64, at_ms: i64 },
     /// An administrator did something. [`Written::Done`].
     Action(NewAction),
+    /// A telegram of another maker's meter. [`Written::Done`]; [`Written::Repeated`] where its
+    /// counter is not above the last one of its key: it is not stored then.
+    Telegram(Box<NewTelegram>),
+    /// Telegrams in the name of another maker's meter were refused. [`Written::Done`].
+    TelegramsRefused { meter: MbusMeterId, count: u32, at_ms: i64, reason: String },
     /// A message to be forwarded. [`Written::Outbox`].
     OutboxPut(NewOutbox),
     /// A message was forwarded. [`Written::Done`], [`Written::Unknown`].

@@ -18,7 +18,7 @@ use May::{Administrators, Everybody, Viewers};
 
 /// The table of docs/how-to/collector.md. The objects of these requests do not exist, or have no body, so
 /// that permitted ones change nothing.
-const TABLE: [(&str, &str, May); 29] = [
+const TABLE: [(&str, &str, May); 31] = [
     ("GET", "/health", Everybody),
     ("GET", "/openapi.json", Everybody),
     ("POST", "/session", Everybody),
@@ -28,6 +28,8 @@ const TABLE: [(&str, &str, May); 29] = [
     ("GET", "/meters/{meter}", Viewers),
     ("PATCH", "/meters/{meter}", Administrators),
     ("GET", "/meters/{meter}/readings", Viewers),
+    ("GET", "/wireless-mbus", Viewers),
+    ("GET", "/wireless-mbus/{meter}/telegrams", Viewers),
     ("GET", "/consumption", Viewers),
     ("GET", "/alerts", Viewers),
     ("POST", "/alerts/{id}/acknowledge", Administrators),

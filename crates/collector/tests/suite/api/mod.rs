@@ -14,6 +14,6 @@ mod mistakes;
 mod networks;
 mod pages;
 mod sessions;
-mod stand;
+pub mod stand;
 mod tls;
 mod updates;

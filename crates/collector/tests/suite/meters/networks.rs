@@ -275,7 +275,7 @@ async fn files_of_before_are_taken_over_as_they_are() {
         let database = rusqlite::Connection::open(path).expect("a database");
         database.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version")
     };
-    assert_eq!((version(&db), version(&folder.path().join("test.db.before-4"))), (7, 3));
+    assert_eq!((version(&db), version(&folder.path().join("test.db.before-4"))), (8, 3));
     drop(new);
     for file in ["collector.toml", "commands.toml", "told.toml", "meters/00258.toml", "revoked/00260-1.toml"]
     {

@@ -16,7 +16,8 @@ use collector::relocation::{Relocated, RelocationError, relocate};
 use collector::store::relocation::{Begun, Relocation};
 use collector::store::{
     CommandProgress, DatabaseUrl, MeterCounts, NewAction, NewAlert, NewCommand, NewImage, NewOutbox,
-    NewToken, NewUpdate, Role, Store, StoreError, UpdateProgress, Write,
+    NewTelegram, NewToken, NewUpdate, Role, Store, StoreError, TelegramContents, TelegramRecord,
+    UpdateProgress, Write,
 };
 use device::meter::flash::Flash;
 use rusqlite::Connection;
@@ -82,6 +83,30 @@ fn fill(store: &mut Store) {
     fill_rows(store);
 }
 
+const MBUS_METER: &str = "ELS-12345678";
+const ODD_TEXT: &str = "‘’ \" \\ ; '";
+
+fn telegram(counter: u32, heard_ms: i64) -> Write {
+    let record = TelegramRecord { value: ODD_TEXT.to_owned(), ..TelegramRecord::default() };
+    Write::Telegram(Box::new(NewTelegram {
+        meter: MBUS_METER.parse().expect("a meter"),
+        heard_ms,
+        address: "ELS 12345678 33 03".to_owned(),
+        mode: 7,
+        authenticated: true,
+        counter: Some(([0x80; 8], counter)),
+        access_number: Some(255),
+        status: None,
+        clock_off_s: Some(-1),
+        contents: TelegramContents { records: vec![record], ..TelegramContents::default() },
+    }))
+}
+
+fn refused_telegrams(at_ms: i64) -> Write {
+    let meter = MBUS_METER.parse().expect("a meter");
+    Write::TelegramsRefused { meter, count: 9, at_ms, reason: ODD_TEXT.to_owned() }
+}
+
 fn fill_rows(store: &mut Store) {
     let now_ms = NEW_YEAR_S * 1000;
     let command = |ticket| {
@@ -138,6 +163,9 @@ fn fill_rows(store: &mut Store) {
         command(1),
         command(2),
         Write::CommandProgress(sent),
+        telegram(1, now_ms),
+        telegram(7, now_ms),
+        refused_telegrams(now_ms),
         outbox(1),
         outbox(2),
         outbox(3),

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
+    include_str!("schema/8.sql"),
 ];
 /// The version that has months: they are made of what is there.
 const WITH_MONTHS: usize = 5;

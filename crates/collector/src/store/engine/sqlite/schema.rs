@@ -28,6 +28,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/5.sql"), fill: |connection| zone::make_months(connection.into()) },
     Migration { sql: include_str!("schema/6.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/7.sql"), fill: |_| Ok(()) },
+    Migration { sql: include_str!("schema/8.sql"), fill: |_| Ok(()) },
 ];
 
 /// A step from a version to the next.

@@ -1,9 +1,9 @@
 //! Administration: labels, tokens, images of firmware, acknowledged alerts, and the record of who
-//! did it. No report depends on it. So any process with the database open may write it, beside the
-//! writer.
+//! did it; also telegrams of other makers' meters, whose order the database decides. No report
+//! depends on it. So any process with the database open may write it, beside the writer.
 
 use super::{executed, firmware};
-use crate::store::meaning::read;
+use crate::store::meaning::{read, telegrams};
 use crate::store::model::codes::name_of_role;
 use crate::store::model::write::{Write, Written};
 use crate::store::sql::{Session, SqlError, Value, values};
@@ -41,6 +41,10 @@ pub(in crate::store) fn write(session: Session<'_>, write: &Write) -> Result<Wri
             "INSERT INTO actions (at_ms, who, what) VALUES ($1, $2, $3)",
             values![action.at_ms, &action.who, &action.what],
         ),
+        Write::Telegram(telegram) => telegrams::put(session, telegram),
+        Write::TelegramsRefused { meter, count, at_ms, reason } => {
+            telegrams::refused(session, *meter, *count, (*at_ms, reason))
+        }
         Write::Image(image) => firmware::add_image(session, image).map(Written::Image),
         Write::ImageRemoved { digest } => firmware::remove_image(session, digest),
         Write::Report(_)

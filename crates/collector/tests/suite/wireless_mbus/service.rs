@@ -1,0 +1,102 @@
+//! The whole way: datagrams to a service, its store, its API and its command line.
+
+use super::fixture::{KAW, forged, litres, telegram};
+use crate::api::stand::{LONG, Stand};
+use collector::mbus::{Intake, TelegramIntake, TelegramSource};
+use collector::registry::KeyStore;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use std::net::UdpSocket;
+use std::process::Command;
+use std::time::Instant;
+
+async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket) {
+    let source = TelegramSource::Udp("127.0.0.1:0".parse().expect("an address"));
+    let intake = Intake { sources: vec![source], unauthenticated: false, zone: TimeZone::UTC };
+    let running = &stand.running;
+    let keys: KeyStore = running.keys().clone();
+    let reader = running.reader().clone();
+    let intake =
+        TelegramIntake::start(intake, keys, reader, running.writer().clone()).await.expect("it hears");
+    let gateway = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    gateway.connect(intake.udp()[0]).expect("loopback");
+    (intake, gateway)
+}
+
+/// Sends until the meter has this number of telegrams, as a meter does.
+async fn until(stand: &Stand, token: &str, gateway: &UdpSocket, (line, telegrams): (&str, i64)) -> Value {
+    let begun = Instant::now();
+    while begun.elapsed() < LONG {
+        gateway.send(line.as_bytes()).expect("sent");
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        let meters = stand.get("/wireless-mbus", token).await;
+        if meters[0]["telegrams"] == telegrams {
+            return meters;
+        }
+    }
+    panic!("no telegram is stored");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn datagrams_become_telegrams_of_the_api() {
+    let stand = Stand::new().await;
+    let token = stand.first_token("anna").await;
+    let (intake, gateway) = begin(&stand).await;
+    // Keys that come while it runs are taken.
+    let published = telegram("kamstrup-profile-d-1");
+    stand.running.keys().put_mbus_meters(&[published.registered(false)]).expect("put");
+    // A flood from the gateway, and bytes that are no lines, stop nothing.
+    for number in 0..2000 {
+        let _ = gateway.send(forged(1, &litres(number)).as_bytes());
+    }
+    for junk in [&[0xff; 2000][..], &[b'a'; 9000], b"\n\n", &[]] {
+        let _ = gateway.send(junk);
+    }
+    let meters = until(&stand, &token, &gateway, (&published.line, 1)).await;
+    assert_eq!((&meters[0]["meter"], &meters[0]["unauthenticated"]), (&KAW.into(), &0.into()));
+    let telegrams = stand.get(&format!("/wireless-mbus/{KAW}/telegrams"), &token).await;
+    let stored = &telegrams[0];
+    assert_eq!((&stored["authenticated"], &stored["mode"]), (&true.into(), &10.into()));
+    let volume = &stored["contents"]["records"][1];
+    assert_eq!((&volume["mantissa"], &volume["unit"]), (&"0".into(), &"m³".into()), "{volume}");
+    assert_eq!(telegrams.as_array().map(Vec::len), Some(1));
+    for number in 0..50 {
+        gateway.send(forged(1, &litres(number)).as_bytes()).expect("sent");
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    intake.stop().await;
+    // What was refused is counted at the end.
+    let meters = stand.get("/wireless-mbus", &token).await;
+    assert!(meters[0]["refused"].as_i64().is_some_and(|refused| refused > 0), "{meters}");
+    assert!(meters[0]["refusal"].as_str().is_some_and(|reason| reason.contains("authenticates")), "{meters}");
+}
+
+#[test]
+fn command_line_imports_lists_and_removes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
+        let ran = command.current_dir(folder.path()).args(["meters", "mbus"]).args(arguments).output();
+        let ran = ran.expect("it runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (ran.status.code(), text(ran.stdout), text(ran.stderr))
+    };
+    let key = "000102030405060708090A0B0C0D0E0F";
+    let file = format!("Manufacturer,Serial,Key\nELS,12345678,{key}\nKAW,53820306,\n");
+    std::fs::write(folder.path().join("keys.csv"), file).expect("written");
+    let (code, _, said) = run(&["import", "keys.csv"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("2 meters are new"), "{said}");
+    let (code, listed, _) = run(&["list", "--format", "csv"]);
+    assert!(code == Some(0) && listed.contains("ELS-12345678,true,false,0"), "{listed}");
+    assert!(!listed.to_uppercase().contains(&key[..12]), "{listed}");
+    assert_eq!(run(&["remove", "KAW-53820306"]).0, Some(0));
+    assert_eq!(run(&["remove", "KAW-53820306"]).0, Some(2));
+    std::fs::write(folder.path().join("keys.csv"), format!("id,key\nELS-12345678,{key}F\n"))
+        .expect("written");
+    let (code, _, said) = run(&["import", "keys.csv"]);
+    assert!(
+        code == Some(2) && said.contains("line 2, column \"key\"") && !said.contains(&key[..8]),
+        "{said}"
+    );
+}
