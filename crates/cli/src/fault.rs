@@ -200,16 +200,3 @@ fn outcomes(counts: &Counts) -> String {
     });
     shown.collect::<Vec<_>>().join(", ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::cycles;
-
-    #[test]
-    fn range_of_cycles_has_two_rising_ends() {
-        assert_eq!(cycles("0..2e3"), Ok(0..2_000));
-        for text in ["", "1", "5..5", "9..2", "..5", "a..b", "1..2..3"] {
-            assert!(cycles(text).is_err(), "{text}");
-        }
-    }
-}

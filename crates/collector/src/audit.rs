@@ -38,7 +38,7 @@ pub struct Audit {
     pub closed: u64,
     /// Meters whose total was compared with what their opened messages come to.
     pub totals: usize,
-    /// Telegrams of other makers' meters that are stored and that a MAC authenticated when they came.
+    /// Stored telegrams of other makers' meters that a MAC authenticated when they came.
     pub telegrams: u64,
     /// The same that nothing authenticated.
     pub telegrams_unauthenticated: u64,

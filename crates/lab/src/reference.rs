@@ -140,6 +140,7 @@ mod tests {
                 secret: BTreeMap::new(),
                 public: false,
                 rejects: false,
+                by_value: false,
             };
             assert!(random_case(&operation, 16, &mut rng).is_err(), "{name}");
         }

@@ -129,7 +129,7 @@ fn a_build_that_fails_has_a_row_that_says_why() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_refused_with_advice() {
+fn wrong_arguments_are_refused_with_advice() {
     let call = "equal([16], [16], 16)";
     let on = ["--target", "stm32f051"];
     for (arguments, said) in [

@@ -75,6 +75,7 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
                 secret: BTreeMap::new(),
                 public: false,
                 rejects: false,
+                by_value: false,
             };
             let subject = Subject {
                 target: &target,

@@ -517,15 +517,12 @@ fn hmac_run(rng: &mut StdRng) -> Run {
 fn counted_run(name: &str, bytes: usize, rng: &mut StdRng) -> Run {
     let (z, info, mut secrets) = (random(32, rng), random(16, rng), Secrets::default());
     let counts_first = name == "single-step-kdf";
-    let derive = if counts_first { single_step_kdf } else { x963_kdf };
-    let output = derive(&z, &info, bytes);
+    let output = if counts_first { single_step_kdf } else { x963_kdf }(&z, &info, bytes);
     secrets.bytes("z", &z);
-    for counter in 1..=bytes.div_ceil(32) as u32 {
-        let counter = counter.to_be_bytes();
-        let (message, public) = if counts_first {
-            ([&counter[..], &z, &info].concat(), info.clone())
-        } else {
-            ([&*z, &counter, &info].concat(), [&counter[..], &info].concat())
+    for counter in (1..=bytes.div_ceil(32) as u32).map(u32::to_be_bytes) {
+        let (message, public) = match counts_first {
+            true => ([&counter[..], &z, &info].concat(), info.clone()),
+            false => ([&*z, &counter, &info].concat(), [&counter[..], &info].concat()),
         };
         Sha256Trace::default().hash(&mut secrets, "a block of key", &message, true);
         secrets.public(&public);
