@@ -443,7 +443,7 @@ impl Buffers<'_> {
     /// # Errors
     /// Inputs that do not fit, or that the firmware does not have.
     pub fn write(&mut self, case: &Case) -> Result<(), LabError> {
-        // Whatever an earlier run left there must not pass for this run's output; an input may be one.
+        // What an earlier run left there must not pass for this run's output. An input may be one.
         for (name, bytes) in &case.outputs {
             let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
             self.poke(name, &wrong)?;
