@@ -413,6 +413,7 @@ fn tiers_run_their_parts_in_order() {
         format!("{every} --tests --bench * --example * --no-run"),
         "check --locked --package wattseal-cli --no-default-features".to_owned(),
         "check --locked --package wattseal-python".to_owned(),
+        "check --locked --release --package wattseal-device".to_owned(),
     ];
     let with_runner = |options: &str, name: &str| {
         let runner = launcher.at(name);
@@ -436,7 +437,7 @@ fn tiers_run_their_parts_in_order() {
     let is_web = |part: &&String| part.starts_with("npm ");
     let (before, after) = full.split_at(full.iter().position(|part| *part == build).expect("a build"));
     let (web, others): (Vec<_>, Vec<_>) = before.iter().partition(is_web);
-    assert_eq!(others, [&lints[0], &lints[2], &lints[3]]);
+    assert_eq!(others, [&lints[0], &lints[2], &lints[3], &lints[4]]);
     assert_eq!(web, [&dashboard[0], &dashboard[1]]);
     let (web, others): (Vec<_>, Vec<_>) = after[1..].iter().partition(is_web);
     assert_eq!(web, dashboard[2..].iter().collect::<Vec<_>>());

@@ -218,11 +218,7 @@ fn a_database_of_before_months_gets_them(engine: Engine) {
     let used = || store.reader().consumption(&query).expect("consumption").meters;
     assert!(used().iter().all(|of| of.used_wh == [None]), "{:?}", used());
     drop(store);
-    place.change("DROP TABLE images; DROP TABLE updates; ALTER TABLE latest DROP COLUMN total_dwh;");
-    place.change(match engine {
-        Engine::Sqlite => "PRAGMA user_version = 4",
-        Engine::Postgres => "UPDATE wattseal_schema SET version = 4",
-    });
+    place.set_back(4);
     let store = place.open_in(name);
     check_all_meters(&store, &zone, &seen, &mut rng);
     let used = store.reader().consumption(&query).expect("consumption").meters;

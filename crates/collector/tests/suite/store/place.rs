@@ -79,6 +79,21 @@ impl TestStore {
         }
     }
 
+    /// Makes the database one of an older schema, from 4 on, without what later ones brought.
+    pub fn set_back(&self, version: u32) {
+        let brought = [
+            (8, "DROP TABLE mbus_meters; DROP TABLE mbus_counters; DROP TABLE mbus_telegrams;"),
+            (8, "DROP TABLE IF EXISTS sealed_mbus_keys;"),
+            (7, "ALTER TABLE latest DROP COLUMN total_dwh;"),
+            (6, "DROP TABLE images; DROP TABLE updates;"),
+        ];
+        brought.iter().filter(|(since, _)| *since > version).for_each(|(_, sql)| self.change(sql));
+        self.change(&match self.database {
+            None => format!("PRAGMA user_version = {version}"),
+            Some(_) => format!("UPDATE wattseal_schema SET version = {version}"),
+        });
+    }
+
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("wattseal.db")
     }

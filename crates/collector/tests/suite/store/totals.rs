@@ -241,11 +241,7 @@ fn a_database_of_before_has_the_sums_of_its_days(engine: Engine) {
     }
     commit(&mut store, [measured(2, 77, 4000), measured(2, 78, 4004)]);
     drop(store);
-    place.change("ALTER TABLE latest DROP COLUMN total_dwh");
-    place.change(match engine {
-        Engine::Sqlite => "PRAGMA user_version = 6",
-        Engine::Postgres => "UPDATE wattseal_schema SET version = 6",
-    });
+    place.set_back(6);
     let mut store = place.open();
     assert_eq!(total_wh(&store, 1), Some(90.3));
     assert_eq!(total_wh(&store, 2), Some(400.4), "no less than its register");
