@@ -150,7 +150,8 @@ fn worker_stopped_in_a_transaction_stores_nothing_more() {
     assert_eq!(held(&two).len(), 4);
 
     one.signal("-CONT");
-    until("it knows", || figure(&one, "wattseal_worker_leases_lost_total") == 2);
+    // On a busy machine it may have lost one before.
+    until("it knows", || figure(&one, "wattseal_worker_leases_lost_total") >= 2);
     stand.assert_stored_once();
     stand.report_all();
     until("they share again", || held(&one).len() == 2 && held(&two).len() == 2);
