@@ -27,6 +27,7 @@ mod aes_modes;
 mod curves;
 mod erased;
 mod hash_based;
+mod hashes;
 mod meter;
 mod ml_dsa;
 mod ml_kem;

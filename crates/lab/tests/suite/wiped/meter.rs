@@ -2,8 +2,9 @@
 //! ephemeral key, its private key or a key schedule is in its RAM. Of its generator the present
 //! state stays, of suite 6 the key of the epoch, and none of an epoch before.
 
+use super::hashes::hmac;
 use super::secrets::Secrets;
-use super::symmetric::{ascon, gcm, hmac, key_stream};
+use super::symmetric::{ascon, gcm, key_stream};
 use crate::{avr_meter, meter_ports};
 use aes::cipher::{BlockEncrypt, KeyInit};
 use lab::reference::curve::Curve;

@@ -7,7 +7,7 @@ use lab::reference::symmetric::expand;
 use num_bigint::BigUint;
 use std::collections::{HashMap, HashSet};
 
-use super::symmetric::Sha256Trace;
+use super::hashes::Sha256Trace;
 
 /// Number of secret bytes in a row that are a find.
 pub const WINDOW: usize = 8;
