@@ -31,7 +31,7 @@ int ws_ecdsa_p384_sign(const uint8_t private_key[48], const uint8_t *message, si
 int ws_ecdsa_p384_sign_digest(const uint8_t private_key[48], const uint8_t digest[48],
                               const uint8_t *extra, size_t extra_len, uint8_t signature[96]);
 
-/* Whether the signature is of these len bytes by the owner of the key: 0, or -1.
+/* Verifies a signature of len bytes by the owner of the key. Returns 0, or -1 where it is none.
  *
  * Refused: a public key that ws_p384_validate refuses; r or s 0, or n and above. */
 int ws_ecdsa_p384_verify(const uint8_t public_key[96], const uint8_t *message, size_t len,

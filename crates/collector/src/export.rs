@@ -42,10 +42,10 @@ pub enum ExportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A meter that there is not.
-    #[error("there is no meter {0}; see `./wattseal meters list`")]
+    #[error("there is no meter {0}; see `wattseal meters list`")]
     NoMeter(GlobalMeterId),
     /// Another maker's meter of which no telegram came.
-    #[error("no telegram of meter {0} came; see `./wattseal meters mbus list`")]
+    #[error("no telegram of meter {0} came; see `wattseal meters mbus list`")]
     NoMbusMeter(MbusMeterId),
     /// The output cannot be written.
     #[error("the export cannot be written: {0}")]

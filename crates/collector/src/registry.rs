@@ -61,7 +61,7 @@ use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey,
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// A file or folder that cannot be read or written.
-    #[error("{path}: {error}; check the path, its owner and the room on its disk")]
+    #[error("{path}: {error}; {}", output::advice(error))]
     File { path: PathBuf, error: std::io::Error },
     /// Keys that others on this machine could read.
     #[error(

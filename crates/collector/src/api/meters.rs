@@ -112,6 +112,6 @@ fn unknown(meters: &[store::Meter], meter: GlobalMeterId) -> ApiError {
             let of = meter.network.named().map_or_else(String::new, |network| format!("?network={network}"));
             error.hint(format!("the nearest is {near}; GET /api/v1/meters{of} lists all"))
         }
-        None => error.hint("there is none yet: ./wattseal meters add"),
+        None => error.hint("there is none yet: wattseal meters add"),
     }
 }

@@ -84,32 +84,18 @@ impl From<MbusMeterRecord> for MbusMeter {
 
 impl From<StoredTelegram> for Telegram {
     fn from(stored: StoredTelegram) -> Telegram {
-        let StoredTelegram {
-            id,
-            meter,
-            heard_ms,
-            address,
-            mode,
-            authenticated,
-            counter,
-            access_number,
-            status,
-            clock_off_s,
-            contents,
-        } = stored;
-        let heard_s = seconds(heard_ms);
         Telegram {
-            id,
-            meter,
-            heard_s,
-            address,
-            mode,
-            authenticated,
-            counter,
-            access_number,
-            status,
-            clock_off_s,
-            contents,
+            id: stored.id,
+            meter: stored.meter,
+            heard_s: seconds(stored.heard_ms),
+            address: stored.address,
+            mode: stored.mode,
+            authenticated: stored.authenticated,
+            counter: stored.counter,
+            access_number: stored.access_number,
+            status: stored.status,
+            clock_off_s: stored.clock_off_s,
+            contents: stored.contents,
         }
     }
 }

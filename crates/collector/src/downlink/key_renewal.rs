@@ -131,8 +131,8 @@ impl KeyRenewal {
         }
         let before = [&[saved], &keys.tried[..]].concat();
         keys.is_asked = self.submit(KeyJob { epoch, before, record });
-        // Where nobody keeps any, as where a meter seals so that was told to elsewhere, nothing is
-        // gained by asking at once.
+        // Asking at once gains nothing if nobody keeps any, as with a meter that was told elsewhere
+        // to seal so.
         keys.again_at = (!keys.is_asked).then(|| clock::now() + AGAIN_AFTER * (1 << DOUBLINGS_MAX));
     }
 

@@ -48,15 +48,15 @@ pub struct Intake {
 
 /// The running intake.
 pub struct TelegramIntake {
-    shared: Arc<Heard>,
+    inbox: Arc<LineInbox>,
     sources: Vec<JoinHandle<()>>,
     udp: Vec<SocketAddr>,
     work: JoinHandle<()>,
 }
 
-/// The lines that were heard.
+/// Received lines that wait for the worker.
 #[derive(Default)]
-struct Heard {
+struct LineInbox {
     queue: Mutex<LineQueue>,
     more: Notify,
     end: Notify,
@@ -68,8 +68,8 @@ struct Refused {
     reason: String,
 }
 
-impl Heard {
-    fn hear(&self, sender: Sender, line: &[u8]) {
+impl LineInbox {
+    fn push(&self, sender: Sender, line: &[u8]) {
         // Bytes that are no text are no telegram either.
         let Ok(line) = str::from_utf8(line) else { return };
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,23 +102,23 @@ impl TelegramIntake {
         let worker = Worker { receiver, keys, reader, writer, revision: None, refused: BTreeMap::new() };
         let loaded = tokio::task::spawn_blocking(move || worker.load()).await;
         let worker = loaded.map_err(|_| IntakeError::Ended)??;
-        let heard = Arc::new(Heard::default());
+        let inbox = Arc::new(LineInbox::default());
         let (mut sources, mut udp) = (Vec::new(), Vec::new());
         for (number, source) in intake.sources.into_iter().enumerate() {
-            let heard = heard.clone();
+            let inbox = inbox.clone();
             match source {
-                TelegramSource::Input => hear_input(number, heard).map_err(IntakeError::Thread)?,
-                TelegramSource::Serial(line) => sources.push(tokio::spawn(hear_serial(number, line, heard))),
+                TelegramSource::Input => hear_input(number, inbox).map_err(IntakeError::Thread)?,
+                TelegramSource::Serial(line) => sources.push(tokio::spawn(hear_serial(number, line, inbox))),
                 TelegramSource::Udp(address) => {
                     let refused = |error| IntakeError::Udp { address, error };
                     let socket = UdpSocket::bind(address).await.map_err(refused)?;
                     udp.push(socket.local_addr().map_err(refused)?);
-                    sources.push(tokio::spawn(hear_udp(number, socket, heard)));
+                    sources.push(tokio::spawn(hear_udp(number, socket, inbox)));
                 }
             }
         }
-        let work = tokio::spawn(worker.run(heard.clone()));
-        Ok(TelegramIntake { shared: heard, sources, udp, work })
+        let work = tokio::spawn(worker.run(inbox.clone()));
+        Ok(TelegramIntake { inbox, sources, udp, work })
     }
 
     /// Returns the addresses of the UDP sources, in their order.
@@ -132,7 +132,7 @@ impl TelegramIntake {
         for source in &self.sources {
             source.abort();
         }
-        self.shared.end.notify_one();
+        self.inbox.end.notify_one();
         if timeout(END_WITHIN, self.work).await.is_err() {
             tracing::warn!("telegrams that waited are not stored");
         }
@@ -155,7 +155,7 @@ pub enum IntakeError {
 }
 
 /// Hears standard input, by a thread that ends with the process.
-fn hear_input(source: usize, heard: Arc<Heard>) -> io::Result<()> {
+fn hear_input(source: usize, inbox: Arc<LineInbox>) -> io::Result<()> {
     let sender = Sender { source, peer: None };
     let read = move || {
         let (mut lines, mut buffer) = (Lines::up_to(LINE_BYTES_MAX), [0; 4096]);
@@ -163,7 +163,7 @@ fn hear_input(source: usize, heard: Arc<Heard>) -> io::Result<()> {
         loop {
             match input.read(&mut buffer) {
                 Ok(0) => break,
-                Ok(count) => lines.take(&buffer[..count], |line| heard.hear(sender, line)),
+                Ok(count) => lines.take(&buffer[..count], |line| inbox.push(sender, line)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     tracing::error!(%error, "telegrams from standard input have ended");
@@ -171,14 +171,14 @@ fn hear_input(source: usize, heard: Arc<Heard>) -> io::Result<()> {
                 }
             }
         }
-        lines.take(b"\n", |line| heard.hear(sender, line));
+        lines.take(b"\n", |line| inbox.push(sender, line));
         tracing::info!("standard input has ended: no more telegrams from there");
     };
     std::thread::Builder::new().name("telegrams".into()).spawn(read).map(drop)
 }
 
 /// Hears a receiver's serial line, and opens it again whenever it was lost.
-async fn hear_serial(source: usize, line: SerialLine, heard: Arc<Heard>) {
+async fn hear_serial(source: usize, line: SerialLine, inbox: Arc<LineInbox>) {
     let (sender, device) = (Sender { source, peer: None }, line.device.display().to_string());
     let mut said = false;
     loop {
@@ -187,7 +187,7 @@ async fn hear_serial(source: usize, line: SerialLine, heard: Arc<Heard>) {
                 tracing::info!(device, baud = line.baud, "telegrams' serial line open");
                 let (mut lines, mut buffer) = (Lines::up_to(LINE_BYTES_MAX), [0; 1024]);
                 while let Ok(count @ 1..) = AsyncReadExt::read(&mut port, &mut buffer).await {
-                    lines.take(&buffer[..count], |line| heard.hear(sender, line));
+                    lines.take(&buffer[..count], |line| inbox.push(sender, line));
                 }
                 tracing::warn!(device, "telegrams' serial line lost; trying again each second");
                 said = true;
@@ -203,15 +203,15 @@ async fn hear_serial(source: usize, line: SerialLine, heard: Arc<Heard>) {
 }
 
 /// Hears datagrams of any sender.
-async fn hear_udp(source: usize, socket: UdpSocket, heard: Arc<Heard>) {
+async fn hear_udp(source: usize, socket: UdpSocket, inbox: Arc<LineInbox>) {
     let mut buffer = vec![0; 65_536];
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((length, peer)) => {
                 let sender = Sender { source, peer: Some(source_prefix(peer.ip())) };
                 let mut lines = Lines::up_to(LINE_BYTES_MAX);
-                lines.take(&buffer[..length], |line| heard.hear(sender, line));
-                lines.take(b"\n", |line| heard.hear(sender, line));
+                lines.take(&buffer[..length], |line| inbox.push(sender, line));
+                lines.take(b"\n", |line| inbox.push(sender, line));
             }
             Err(error) => {
                 tracing::warn!(%error, "telegrams could not be received");
@@ -260,14 +260,14 @@ impl Worker {
         Ok(())
     }
 
-    async fn run(mut self, heard: Arc<Heard>) {
+    async fn run(mut self, inbox: Arc<LineInbox>) {
         let (mut looks, mut counts) = (interval(LOOK_EVERY), interval(COUNT_EVERY));
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         counts.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
-                () = heard.end.notified() => break,
+                () = inbox.end.notified() => break,
                 _ = looks.tick() => {
                     let looked = tokio::task::spawn_blocking(move || {
                         let looked = self.load_meters();
@@ -280,15 +280,15 @@ impl Worker {
                     }
                 }
                 _ = counts.tick() => self.count_refused().await,
-                () = heard.more.notified() => {
-                    let lines = heard.take();
+                () = inbox.more.notified() => {
+                    let lines = inbox.take();
                     let Some(again) = self.store(lines).await else { return };
                     self = again;
                 }
             }
         }
         loop {
-            let lines = heard.take();
+            let lines = inbox.take();
             if lines.is_empty() {
                 break;
             }
@@ -324,7 +324,7 @@ impl Worker {
             }
             Err(error) => {
                 tracing::error!(%error, telegrams = meters.len(), "telegrams are not stored");
-                // What was not stored may come again.
+                // A telegram that was not stored may come again.
                 let reread = tokio::task::spawn_blocking(move || {
                     let reread = self.load_counters();
                     (self, reread)

@@ -11,7 +11,7 @@ use wire::meter::{CollectorError, MeterId};
 #[serde(rename_all = "kebab-case")]
 pub enum RequestError {
     /// No such meter, or it was revoked.
-    #[error("meter {0} is not one of this collector's; see ./wattseal meters list")]
+    #[error("meter {0} is not one of this collector's; see wattseal meters list")]
     UnknownMeter(GlobalMeterId),
     /// Arguments that no meter takes.
     #[error("the command's arguments are out of range; no meter takes them")]

@@ -164,7 +164,7 @@ impl Beginning {
             tracing::error!(
                 meter,
                 network = network.named(),
-                "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {} makes \
+                "left out: its keys are of epoch {epoch}, and those of epoch {} are over; wattseal meters rotate {} makes \
                  new ones",
                 stored.epoch,
                 network.meter(meter)
@@ -245,7 +245,7 @@ impl Beginning {
             tracing::error!(
                 meter,
                 network = network.named(),
-                "left out: its keys are not those of epoch {epoch} that are stored; ./wattseal meters rotate {global} makes new ones"
+                "left out: its keys are not those of epoch {epoch} that are stored; wattseal meters rotate {global} makes new ones"
             );
             return;
         }

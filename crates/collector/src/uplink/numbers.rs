@@ -24,7 +24,7 @@ pub(super) fn on_counter_rollback(state: &mut PartitionState, meter: MeterId, ho
     let named = state.global(meter);
     let detail = format!(
         "{how}: its EEPROM was written again, and numbers come twice under its keys, which is not safe. Replace them: \
-         './wattseal meters rotate {named}', and write both new images"
+         'wattseal meters rotate {named}', and write both new images"
     );
     state.alert(Some(meter), "number-reused", detail);
 }

@@ -163,7 +163,7 @@ struct ProvisionArgs {
 
 fn suite(name: &str) -> Result<Suite, String> {
     let names = Suite::ALL.map(Suite::name).join(", ");
-    Suite::named(name).ok_or_else(|| format!("there are {names}"))
+    Suite::named(name).ok_or_else(|| format!("the suites are: {names}"))
 }
 
 /// 66, or 0x42.

@@ -101,34 +101,20 @@ pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
 }
 
 fn figures(found: &Audit) -> Figures {
-    let Audit {
-        messages,
-        meters,
-        signatures,
-        readings,
-        alerts,
-        gone,
-        opened,
-        closed,
-        totals,
-        telegrams,
-        telegrams_unauthenticated,
-        failures,
-        ..
-    } = *found;
+    let Audit { opened, .. } = *found;
     Figures {
-        messages,
-        meters,
-        signatures,
-        readings,
-        alerts,
-        gone,
+        messages: found.messages,
+        meters: found.meters,
+        signatures: found.signatures,
+        readings: found.readings,
+        alerts: found.alerts,
+        gone: found.gone,
         opened,
-        closed,
-        totals,
-        telegrams,
-        telegrams_unauthenticated,
-        failures,
+        closed: found.closed,
+        totals: found.totals,
+        telegrams: found.telegrams,
+        telegrams_unauthenticated: found.telegrams_unauthenticated,
+        failures: found.failures,
     }
 }
 

@@ -63,7 +63,7 @@ impl Pkcs11Uri {
         };
         let file = |name: &str, value: Option<String>| {
             let path = PathBuf::from(needed(name, value)?);
-            // Where the process stands must not matter, nor where a loader looks.
+            // Neither the process's folder nor a loader's search path may matter.
             if path.is_absolute() {
                 Ok(path)
             } else {

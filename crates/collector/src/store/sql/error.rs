@@ -53,7 +53,7 @@ pub enum StoreError {
     },
     /// An older version's, which is only to be looked at.
     #[error(
-        "{place} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
+        "{place} has schema {found}, this version reads {known}: start `wattseal collect` with it once, which brings it up to date"
     )]
     Older {
         place: DatabaseUrl,
@@ -63,7 +63,7 @@ pub enum StoreError {
     },
     /// A server's database in which nothing was ever stored.
     #[error(
-        "{place}: nothing was ever stored in it; give the --db that `./wattseal collect` has, or start that with this one"
+        "{place}: nothing was ever stored in it; give the --db that `wattseal collect` has, or start that with this one"
     )]
     Empty { place: DatabaseUrl },
     /// Its data are elsewhere.

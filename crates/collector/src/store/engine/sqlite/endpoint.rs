@@ -22,7 +22,7 @@ impl MigrationEndpoint {
     /// One that a service may have open, and what is said of it.
     pub(in crate::store) fn source(path: &Path) -> Result<(MigrationEndpoint, Option<Marker>), StoreError> {
         if schema::inspect(path)? != Found::Ours {
-            let what = "there is no database to be moved; give the --db that `./wattseal collect` has";
+            let what = "there is no database to be moved; give the --db that `wattseal collect` has";
             return Err(StoreError::Unreachable { place: path.into(), what: what.to_owned() });
         }
         MigrationEndpoint::open(path, None)

@@ -43,11 +43,11 @@ impl Pool {
         match schema::inspect(path)? {
             Found::Ours => {}
             Found::Nothing => {
-                return unreachable("there is no database; give the --db that `./wattseal collect` has");
+                return unreachable("there is no database; give the --db that `wattseal collect` has");
             }
             Found::Empty => {
                 return unreachable(
-                    "it is an empty file, in which nothing was ever stored; give the --db that `./wattseal collect` has, or start that \
+                    "it is an empty file, in which nothing was ever stored; give the --db that `wattseal collect` has, or start that \
                      with this one, which makes a new database of it",
                 );
             }
