@@ -6,6 +6,7 @@
 //! (section 4.9.5). The reference is the supply. Left out: the noise and the non-linearity of
 //! erratum RP2040-E11. Refused: inputs that do not exist, and the sensor without its power.
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, CLK_ADC, Write, register};
 use crate::clock::rescaled;
 use crate::peripherals::register::{Register, Registers, part_of_word};
@@ -19,7 +20,6 @@ const FIFO: u32 = 0x0c;
 const DIV: u32 = 0x10;
 const INTR: u32 = 0x14;
 const INTE: u32 = 0x18;
-const INTF: u32 = 0x1c;
 const INTS: u32 = 0x20;
 
 /// CS.
@@ -42,13 +42,8 @@ const LEVEL: u32 = 16;
 const THRESH: u32 = 24;
 
 /// The registers that keep what is written. START_ONCE is no state.
-const MAP: &[Register] = &[
-    Register::new(CS, 0x001f_700b),
-    Register::new(FCS, 0x0f00_000f),
-    Register::new(DIV, 0x00ff_ffff),
-    Register::new(INTE, 1),
-    Register::new(INTF, 1),
-];
+const MAP: &[Register] =
+    &[Register::new(CS, 0x001f_700b), Register::new(FCS, 0x0f00_000f), Register::new(DIV, 0x00ff_ffff)];
 
 /// The inputs, the sensor last, and its voltage.
 const CHANNELS: u32 = 5;
@@ -71,6 +66,7 @@ pub struct Adc {
     clock_hz: u64,
     converter_hz: u64,
     registers: Registers,
+    interrupts: Interrupts,
     result: u32,
     samples: VecDeque<u32>,
     errors: u32,
@@ -95,6 +91,7 @@ impl Adc {
             clock_hz: part.default_clock_hz,
             converter_hz: 0,
             registers: Registers::new(MAP),
+            interrupts: Interrupts::new(1),
             result: 0,
             samples: VecDeque::new(),
             errors: 0,
@@ -181,7 +178,7 @@ impl Adc {
     }
 
     fn request(&mut self, context: &mut Context<'_, '_>) {
-        if self.raw() & self.registers[INTE] | self.registers[INTF] != 0 {
+        if self.interrupts.status(self.raw()) != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -209,7 +206,7 @@ impl Adc {
                 self.samples.pop_front().unwrap_or(0)
             }
             INTR => self.raw(),
-            INTS => self.raw() & self.registers[INTE] | self.registers[INTF],
+            INTE..=INTS => self.interrupts.read(offset - INTE, self.raw()),
             _ => return self.registers.get(offset),
         })
     }
@@ -220,8 +217,13 @@ impl Adc {
         write: Write,
         context: &Context<'_, '_>,
     ) -> Result<(), &'static str> {
-        if matches!(offset, RESULT | FIFO | INTR | INTS) {
-            return Ok(());
+        match offset {
+            RESULT | FIFO | INTR => return Ok(()),
+            INTE..=INTS => {
+                self.interrupts.write(offset - INTE, write);
+                return Ok(());
+            }
+            _ => {}
         }
         // A one clears an error, by whatever alias it comes.
         if offset == FCS {
@@ -260,6 +262,7 @@ impl Adc {
     /// As after its own reset.
     fn clear(&mut self) {
         self.registers.reset();
+        self.interrupts.reset();
         self.result = 0;
         self.samples.clear();
         self.errors = 0;

@@ -6,6 +6,7 @@ mod clocks;
 mod divider;
 pub mod dma;
 pub mod i2c;
+mod interrupts;
 mod oscillators;
 pub mod pins;
 pub mod pio;

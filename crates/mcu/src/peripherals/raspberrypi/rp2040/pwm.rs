@@ -7,6 +7,7 @@
 //! later is not said, and here the first ones do. Refused: slices that count or are gated by their
 //! pin B (CSR.DIVMODE), PH_RET and PH_ADV, and DMA.
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Event, Fault, Peripheral, PeripheralSpec, Pin, Spec};
@@ -23,7 +24,6 @@ const TOP: u32 = 0x10;
 const EN: u32 = 0xa0;
 const INTR: u32 = 0xa4;
 const INTE: u32 = 0xa8;
-const INTF: u32 = 0xac;
 const INTS: u32 = 0xb0;
 
 /// CSR.
@@ -170,8 +170,7 @@ pub struct Pwm {
     held: bool,
     slices: [Slice; SLICES],
     raised: u32,
-    enabled: u32,
-    forced: u32,
+    interrupts: Interrupts,
 }
 
 impl Pwm {
@@ -190,8 +189,7 @@ impl Pwm {
             held: false,
             slices: std::array::from_fn(|_| Slice::new(0)),
             raised: 0,
-            enabled: 0,
-            forced: 0,
+            interrupts: Interrupts::new(0xff),
         })
     }
 
@@ -254,7 +252,7 @@ impl Pwm {
                 self.drive(index, context.now, context);
             }
         }
-        if self.raised & self.enabled | self.forced != 0 {
+        if self.interrupts.status(self.raised) != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -288,9 +286,7 @@ impl Pwm {
             }
             // A one clears, by whatever alias it comes.
             INTR => self.raised &= !write.value,
-            INTE => self.enabled = write.onto(self.enabled) & 0xff,
-            INTF => self.forced = write.onto(self.forced) & 0xff,
-            INTS => {}
+            INTE..=INTS => self.interrupts.write(offset - INTE, write),
             _ if offset >= EN => return Err("register not modelled"),
             _ => {
                 let index = (offset / STRIDE) as usize;
@@ -329,7 +325,8 @@ impl Pwm {
     /// As after its own reset.
     fn clear(&mut self, now: u64) {
         self.slices = std::array::from_fn(|_| Slice::new(now));
-        (self.raised, self.enabled, self.forced) = (0, 0, 0);
+        self.raised = 0;
+        self.interrupts.reset();
         self.routing = None;
     }
 
@@ -355,9 +352,7 @@ impl Peripheral for Pwm {
         let word = match offset {
             EN => self.on(),
             INTR => self.raised,
-            INTE => self.enabled,
-            INTF => self.forced,
-            INTS => self.raised & self.enabled | self.forced,
+            INTE..=INTS => self.interrupts.read(offset - INTE, self.raised),
             _ if offset >= EN => return context.refuse(&self.name, address, "register not modelled"),
             _ => match offset % STRIDE {
                 CSR => slice.control,
@@ -390,7 +385,7 @@ impl Peripheral for Pwm {
 
     fn due(&self) -> Option<u64> {
         let seen = |(index, slice): &(usize, &Slice)| {
-            slice.is_on() && (slice.shown != [false; 2] || self.enabled >> index & 1 == 1)
+            slice.is_on() && (slice.shown != [false; 2] || self.interrupts.enabled() >> index & 1 == 1)
         };
         let slices = self.slices.iter().enumerate().filter(seen);
         slices.map(|(_, slice)| slice.cycle_of(slice.until_event())).min()

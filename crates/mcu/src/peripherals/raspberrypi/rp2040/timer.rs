@@ -1,6 +1,7 @@
 //! The timer: a count of 64 bits of the watchdog's tick, microseconds as it is meant, and four
 //! alarms. Section 4.6.
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, TICK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
@@ -18,7 +19,6 @@ const DBGPAUSE: u32 = 0x2c;
 const PAUSE: u32 = 0x30;
 const INTR: u32 = 0x34;
 const INTE: u32 = 0x38;
-const INTF: u32 = 0x3c;
 const INTS: u32 = 0x40;
 
 /// Its bit in RESETS.RESET.
@@ -45,8 +45,7 @@ pub struct Timer {
     debug: u32,
     paused: bool,
     raised: u32,
-    enabled: u32,
-    forced: u32,
+    interrupts: Interrupts,
 }
 
 impl Timer {
@@ -73,8 +72,7 @@ impl Timer {
             debug: 7,
             paused: false,
             raised: 0,
-            enabled: 0,
-            forced: 0,
+            interrupts: Interrupts::new(15),
         })
     }
 
@@ -108,7 +106,7 @@ impl Timer {
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
-        let active = self.raised & self.enabled | self.forced;
+        let active = self.interrupts.status(self.raised);
         for alarm in 0..4 {
             if active >> alarm & 1 != 0 {
                 context.request(self.irq + alarm);
@@ -129,8 +127,7 @@ impl Timer {
         self.debug = 7;
         self.paused = false;
         self.raised = 0;
-        self.enabled = 0;
-        self.forced = 0;
+        self.interrupts.reset();
     }
 }
 
@@ -154,9 +151,7 @@ impl Peripheral for Timer {
             DBGPAUSE => self.debug,
             PAUSE => self.paused.into(),
             INTR => self.raised,
-            INTE => self.enabled,
-            INTF => self.forced,
-            INTS => self.raised & self.enabled | self.forced,
+            at @ INTE..=INTS => self.interrupts.read(at - INTE, self.raised),
             TIMEHW | TIMELW => 0,
             _ => return context.refuse(&self.name, address, "register not modelled"),
         };
@@ -194,9 +189,8 @@ impl Peripheral for Timer {
             PAUSE => self.paused = write.onto(self.paused.into()) & 1 != 0,
             // A one clears, by whatever alias it comes: programs use them all.
             INTR => self.raised &= !write.value,
-            INTE => self.enabled = write.onto(self.enabled) & 15,
-            INTF => self.forced = write.onto(self.forced) & 15,
-            TIMEHR | TIMELR | TIMERAWH | TIMERAWL | INTS => {}
+            at @ INTE..=INTS => self.interrupts.write(at - INTE, write),
+            TIMEHR | TIMELR | TIMERAWH | TIMERAWL => {}
             _ => return context.refuse(&self.name, address, "register not modelled"),
         }
         self.signal(context);

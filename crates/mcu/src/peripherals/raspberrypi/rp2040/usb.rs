@@ -5,6 +5,7 @@
 //! transceiver off while the block is held in reset: then SIE_CTRL has its reset's value, and
 //! writes do nothing.
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::{Register, Registers, part_of_word};
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
@@ -22,7 +23,6 @@ const EP_STATUS_STALL_NAK: u32 = 0x70;
 const USB_PWR: u32 = 0x78;
 const INTR: u32 = 0x8c;
 const INTE: u32 = 0x90;
-const INTF: u32 = 0x94;
 const INTS: u32 = 0x98;
 
 /// MAIN_CTRL.HOST_NDEVICE.
@@ -54,8 +54,6 @@ const MAP: &[Register] = &[
     Register::new(0x7c, 0x007f_ff77),
     Register::new(0x80, 0x9fff),
     Register::new(0x84, 0x1f1f).with_reset(0x1f1f),
-    Register::new(INTE, EVERY_INTERRUPT),
-    Register::new(INTF, EVERY_INTERRUPT),
 ];
 
 /// Its bit in RESETS.RESET.
@@ -72,6 +70,7 @@ pub struct Usb {
     dpram: u32,
     held: bool,
     registers: Registers,
+    interrupts: Interrupts,
     memory: Vec<u8>,
 }
 
@@ -91,6 +90,7 @@ impl Usb {
             dpram: dpram.filter(|base| *base < 0xf000_0000).ok_or_else(|| needs("dpram"))?,
             held: true,
             registers: Registers::new(MAP),
+            interrupts: Interrupts::new(EVERY_INTERRUPT),
             memory: vec![0; DPRAM as usize],
         })
     }
@@ -112,7 +112,7 @@ impl Usb {
             // No buffer is under way.
             EP_ABORT_DONE => self.registers[EP_ABORT],
             SOF_RD | BUFF_STATUS | BUFF_CPU_SHOULD_HANDLE | EP_STATUS_STALL_NAK | INTR | 0x04..=0x3c => 0,
-            INTS => self.registers[INTF],
+            INTE..=INTS => self.interrupts.read(offset - INTE, 0),
             _ => return self.registers.get(offset),
         })
     }
@@ -125,8 +125,11 @@ impl Usb {
             | BUFF_STATUS
             | BUFF_CPU_SHOULD_HANDLE
             | EP_STATUS_STALL_NAK
-            | INTR
-            | INTS => Ok(()),
+            | INTR => Ok(()),
+            INTE..=INTS => {
+                self.interrupts.write(offset - INTE, write);
+                Ok(())
+            }
             0x04..=0x3c if write.onto(0) == 0 => Ok(()),
             0x04..=0x3c => Err(AS_HOST),
             // Start-up code clears the whole block.
@@ -136,7 +139,7 @@ impl Usb {
     }
 
     fn request(&self, context: &mut Context<'_, '_>) {
-        if self.registers[INTF] != 0 {
+        if self.interrupts.status(0) != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -187,6 +190,7 @@ impl Peripheral for Usb {
             self.held = context.events.held & RESET != 0;
             if self.held {
                 self.registers.reset();
+                self.interrupts.reset();
                 self.request(context);
             }
         }
@@ -195,5 +199,6 @@ impl Peripheral for Usb {
     fn reset(&mut self) {
         self.held = true;
         self.registers.reset();
+        self.interrupts.reset();
     }
 }

@@ -13,6 +13,7 @@
 mod channel;
 mod sniffer;
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{
@@ -127,8 +128,7 @@ pub struct Dma {
     channels: [Channel; CHANNELS],
     /// INTR.
     raised: u32,
-    enabled: [u32; 2],
-    forced: [u32; 2],
+    interrupts: [Interrupts; 2],
     timers: [Timer; 4],
     sniffer: Sniffer,
     next: Option<Transfer>,
@@ -156,8 +156,7 @@ impl Dma {
             held: true,
             channels: std::array::from_fn(Channel::new),
             raised: 0,
-            enabled: [0; 2],
-            forced: [0; 2],
+            interrupts: [Interrupts::new(ALL); 2],
             timers: [Timer::default(); 4],
             sniffer: Sniffer::default(),
             next: None,
@@ -173,8 +172,7 @@ impl Dma {
     fn clear(&mut self) {
         self.channels = std::array::from_fn(Channel::new);
         self.raised = 0;
-        self.enabled = [0; 2];
-        self.forced = [0; 2];
+        self.interrupts = [Interrupts::new(ALL); 2];
         self.timers = [Timer::default(); 4];
         self.sniffer = Sniffer::default();
         self.next = None;
@@ -209,12 +207,12 @@ impl Dma {
         })
     }
 
-    /// INTE, INTF or INTS of an interrupt.
+    /// INTE, INTF or INTS of an interrupt. What is forced needs its enable here.
     fn interrupt(&self, index: usize, offset: u32) -> u32 {
+        let interrupts = self.interrupts[index];
         match offset {
-            INTE => self.enabled[index],
-            INTF => self.forced[index],
-            _ => (self.raised | self.forced[index]) & self.enabled[index],
+            INTS => (self.raised | interrupts.forced()) & interrupts.enabled(),
+            _ => interrupts.read(offset - INTE, 0),
         }
     }
 
@@ -307,8 +305,7 @@ impl Dma {
             // A one clears, by whatever alias it comes.
             INTR | INTS => self.raised &= !write.value,
             N_CHANNELS | FIFO_LEVELS => {}
-            INTE => self.enabled[index] = write.onto(self.enabled[index]) & ALL,
-            INTF => self.forced[index] = write.onto(self.forced[index]) & ALL,
+            INTE | INTF => self.interrupts[index].write(register - INTE, write),
             TIMER0..=TIMER3 => {
                 let number = (offset - TIMER0) / 4;
                 let timer = &mut self.timers[number as usize];

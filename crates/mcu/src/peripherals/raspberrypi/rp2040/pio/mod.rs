@@ -15,6 +15,7 @@
 mod machine;
 mod schedule;
 
+use super::interrupts::Interrupts;
 use super::{BLOCK, Write, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Context, Event, Fault, Part, Peripheral, PeripheralSpec, Pin, Spec};
@@ -72,8 +73,7 @@ pub struct Pio {
     schedules: [Schedule; COUNT],
     shared: Shared,
     bypass: u32,
-    enabled: [u32; 2],
-    forced: [u32; 2],
+    interrupts: [Interrupts; 2],
     /// Its port's pins, those that it was given, and the routing of the board at that time.
     pins: Vec<Pin>,
     given: u32,
@@ -107,8 +107,7 @@ impl Pio {
             schedules: [Schedule::default(); COUNT],
             shared: Shared::default(),
             bypass: 0,
-            enabled: [0; 2],
-            forced: [0; 2],
+            interrupts: [Interrupts::new(INTERRUPTS); 2],
             pins: (0..PINS).map(|pin| Pin::new("GPIO", pin)).collect(),
             given: 0,
             routing: None,
@@ -126,8 +125,7 @@ impl Pio {
         self.schedules = [Schedule::default(); COUNT];
         self.shared = Shared { inputs: self.shared.inputs, ..Shared::default() };
         self.bypass = 0;
-        self.enabled = [0; 2];
-        self.forced = [0; 2];
+        self.interrupts = [Interrupts::new(INTERRUPTS); 2];
     }
 
     /// Executes what comes up to cycle `now`.
@@ -313,7 +311,7 @@ impl Pio {
     fn request(&mut self, cycle: u64, context: &mut Context<'_, '_>) {
         let raw = self.raw();
         for (index, irq) in (self.irq..).take(2).enumerate() {
-            if raw & self.enabled[index] | self.forced[index] != 0 {
+            if self.interrupts[index].status(raw) != 0 {
                 context.request(irq);
             } else {
                 context.withdraw(irq);
@@ -374,11 +372,7 @@ impl Pio {
             INTR => self.raw(),
             IRQ0_INTE..=IRQ1_INTS => {
                 let index = ((offset - IRQ0_INTE) / 12) as usize;
-                match (offset - IRQ0_INTE) % 12 {
-                    0 => self.enabled[index],
-                    4 => self.forced[index],
-                    _ => self.raw() & self.enabled[index] | self.forced[index],
-                }
+                self.interrupts[index].read((offset - IRQ0_INTE) % 12, self.raw())
             }
             _ => return None,
         })
@@ -428,12 +422,7 @@ impl Pio {
             SM0..INTR => self.write_machine(offset - SM0, write, context)?,
             IRQ0_INTE..=IRQ1_INTS => {
                 let index = ((offset - IRQ0_INTE) / 12) as usize;
-                let target = match (offset - IRQ0_INTE) % 12 {
-                    0 => &mut self.enabled[index],
-                    4 => &mut self.forced[index],
-                    _ => return Ok(()),
-                };
-                *target = write.onto(*target) & INTERRUPTS;
+                self.interrupts[index].write((offset - IRQ0_INTE) % 12, write);
             }
             FSTAT | FLEVEL | RXF0..IRQ | DBG_PADOUT | DBG_PADOE | DBG_CFGINFO | INTR => {}
             _ => return Err("register not modelled"),
