@@ -310,6 +310,13 @@ impl Board {
     /// Sets the voltage over time at an input of the converter.
     pub fn set_signal(&mut self, channel: u8, signal: Signal) {
         self.analog.insert(channel, signal);
+        self.changed = true;
+    }
+
+    /// Returns true if the voltage at an input of the converter changes by itself.
+    pub(crate) fn analog_varies(&self, channel: u8) -> bool {
+        let is_driven = self.analog_outputs.contains_key(&channel);
+        !is_driven && matches!(self.analog.get(&channel), Some(signal) if !matches!(signal, Signal::Level(_)))
     }
 
     /// A digital-to-analog converter of the microcontroller drives the pin of an input of the

@@ -3,6 +3,7 @@ mod adc12_b;
 mod any_writes;
 mod board;
 mod clang;
+mod comp_e;
 mod cycles;
 mod dma;
 mod fr5994;

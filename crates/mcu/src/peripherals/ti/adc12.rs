@@ -459,7 +459,9 @@ impl Peripheral for Adc12 {
             None if self.converting.is_some() => Err("the reference is changed during a conversion".into()),
             None => {
                 let word = write.onto(self.reference.read(context.now));
-                self.reference.write(word, context.now).map_err(String::from)
+                let written = self.reference.write(word, context.now);
+                context.events.reference_level = self.reference.level();
+                written.map_err(String::from)
             }
             Some(None) => Err("there is no such register".into()),
             Some(Some(Place::Vector | Place::Memory(_))) if size == 1 => {

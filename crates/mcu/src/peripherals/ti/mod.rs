@@ -3,6 +3,7 @@
 pub mod adc12;
 pub mod aes256;
 mod clocks;
+pub mod comp_e;
 pub mod crc;
 pub mod cs;
 pub mod digital_io;
@@ -46,6 +47,11 @@ pub(super) const MODELS: &[Model] = &[
         Ok(Box::new(adc12::Adc12::new(part, spec, adc12::Kind::B)?))
     }),
     Model::new("msp430-aes256", &[], |_, spec| Ok(Box::new(aes256::Aes256::new(spec)))),
+    Model::new(
+        "msp430-comp-e",
+        &["input_#", "reference_#_mv", "reference_#_supply_mv", PINS],
+        |part, spec| Ok(Box::new(comp_e::CompE::new(part, spec)?)),
+    ),
     Model::new("msp430-crc16", &[], |_, spec| Ok(Box::new(crc::Crc::new(spec, crc::Kind::Crc16)))),
     Model::new("msp430-crc32", &[], |_, spec| Ok(Box::new(crc::Crc::new(spec, crc::Kind::Crc32)))),
     Model::new("msp430-cs", &[], |part, spec| Ok(Box::new(cs::Cs::new(part, spec)))),

@@ -97,6 +97,12 @@ impl Reference {
         Ok(())
     }
 
+    /// The number of its voltage while it is held on.
+    pub fn level(&self) -> Option<u8> {
+        // REFVSEL 3 is 2.5 V, too.
+        (self.control & REFON != 0).then_some((self.control >> 4 & 3).min(2) as u8)
+    }
+
     /// Its voltage for a conversion that begins at cycle `now` with the supply at `supply_v`.
     ///
     /// # Errors

@@ -17,8 +17,7 @@ use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use outputs::OutputUnits;
-pub(super) use signals::OUTPUT;
-use signals::Signals;
+pub(super) use signals::{OUTPUT, Signals};
 
 const CTL: u32 = 0x00;
 const CCTL0: u32 = 0x02;

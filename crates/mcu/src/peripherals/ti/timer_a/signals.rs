@@ -29,7 +29,7 @@ struct Place {
 
 /// The pins of a timer.
 #[derive(Clone)]
-pub(super) struct Signals {
+pub(in crate::peripherals::ti) struct Signals {
     places: Vec<Place>,
     /// [`Board::routing`] when the places were last looked at.
     routing: Option<u32>,
@@ -42,15 +42,30 @@ impl Signals {
     /// # Errors
     /// A pin does not exist, or is no signal of a timer with this number of channels.
     pub fn new(spec: &PeripheralSpec, channels: usize) -> Result<Signals, String> {
+        Signals::with(
+            spec,
+            |name| signal(name).filter(|(channel, _)| *channel < channels),
+            &format!("CCI0A, CCI0B, OUT0 and so on, of {channels} channels"),
+        )
+    }
+
+    /// The pins of `spec` for a block with one output of this name, as channel 0.
+    ///
+    /// # Errors
+    /// As [`Signals::new`].
+    pub fn of_output(spec: &PeripheralSpec, output: &str) -> Result<Signals, String> {
+        Signals::with(spec, |name| (name == output).then_some((0, Signal::Output)), output)
+    }
+
+    fn with(
+        spec: &PeripheralSpec,
+        signal: impl Fn(&str) -> Option<(usize, Signal)>,
+        known: &str,
+    ) -> Result<Signals, String> {
         let mut places = Vec::new();
         for (name, pins) in &spec.pins {
             let (channel, signal) =
-                signal(name).filter(|(channel, _)| *channel < channels).ok_or_else(|| {
-                    format!(
-                        "{}: pins: no signal {name}: CCI0A, CCI0B, OUT0 and so on, of {channels} channels",
-                        spec.name
-                    )
-                })?;
+                signal(name).ok_or_else(|| format!("{}: pins: no signal {name}: {known}", spec.name))?;
             for text in pins {
                 let (pin, selection) = place(text).ok_or_else(|| {
                     format!(
