@@ -53,11 +53,18 @@ pub(crate) struct Lines {
     /// Triggers by their numbers, whether each came or went back, and the cycle at which.
     pub triggers: Vec<(u8, bool, u64)>,
     pub accesses: Vec<BusAccess>,
+    /// Connected events that came, by the addresses of their registers, and the cycle of each.
+    pub raised_events: Vec<(u32, u64)>,
+    /// Tasks to be triggered now, by the addresses of their registers.
+    pub triggered_tasks: Vec<u32>,
 }
 
 impl Lines {
     pub fn is_pending(&self) -> bool {
-        self.changed.is_some() || self.wanted.is_some() || !self.triggers.is_empty()
+        self.changed.is_some()
+            || self.wanted.is_some()
+            || !self.triggers.is_empty()
+            || !self.raised_events.is_empty()
     }
 }
 

@@ -506,8 +506,20 @@ impl PeripheralBus {
         })
     }
 
-    /// Lets every device and every chip whose time has come have its tick.
+    /// Lets every device and every chip whose time has come have its tick. Where events lead to
+    /// tasks, each has its tick at its own cycle: an event is a task of another device's later.
     pub fn tick(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
+        while !self.events.connected.is_empty() && self.due < now {
+            let at = self.due;
+            self.tick_due(at, pc, observer.as_deref_mut());
+            if self.due <= at {
+                break;
+            }
+        }
+        self.tick_due(now, pc, observer);
+    }
+
+    fn tick_due(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
         for (device, due) in self.devices.iter_mut().zip(&mut self.dues) {
             if *due <= now {
                 let observer = observer.as_deref_mut();
@@ -518,10 +530,25 @@ impl PeripheralBus {
         if self.board.due <= now {
             self.board.tick(now);
         }
+        for register in std::mem::take(&mut self.events.lines.triggered_tasks) {
+            self.trigger_task(register, now, pc, observer.as_deref_mut());
+        }
         if self.board.changed || self.events.is_pending() {
             self.route_events(now, pc);
         }
         self.find_due();
+    }
+
+    /// Triggers the task with this register. A device that refuses it stops the run.
+    fn trigger_task(&mut self, register: u32, now: u64, pc: u32, observer: Option<&mut (dyn Observer + '_)>) {
+        if let Err(fault) = self.write(register, 4, 1, now, pc, observer) {
+            let name = self.device_at(register).to_string();
+            let what = match fault {
+                Fault::Peripheral { what, .. } => what,
+                other => other.to_string(),
+            };
+            context!(self, now, pc, None).stop(&name, &format!("a task that an event triggers: {what}"));
+        }
     }
 
     /// The core has taken the interrupt `irq`.

@@ -10,9 +10,11 @@ pub enum Event<'a> {
     ///
     /// [`Spec::follows_inputs`]: crate::Spec::follows_inputs
     InputsChanged,
-    /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see
-    /// [`Events::set_controls`] and [`Events::release_pins`].
+    /// `context.events` has other clocks, holds other blocks in reset or pins, or connects other
+    /// events, than it did: see [`Events::set_controls`], [`Events::release_pins`] and
+    /// [`Events::connect`].
     ///
+    /// [`Events::connect`]: crate::Events::connect
     /// [`Events::set_controls`]: crate::Events::set_controls
     /// [`Events::release_pins`]: crate::Events::release_pins
     ControlsChanged,
@@ -79,6 +81,17 @@ pub enum Event<'a> {
     TriggerRose {
         /// Its number.
         number: u8,
+        /// The cycle.
+        at: u64,
+    },
+    /// A connected event came: see [`Events::connect`]. For devices with
+    /// [`Spec::follows_triggers`].
+    ///
+    /// [`Events::connect`]: crate::Events::connect
+    /// [`Spec::follows_triggers`]: crate::Spec::follows_triggers
+    EventRaised {
+        /// The address of its register.
+        register: u32,
         /// The cycle.
         at: u64,
     },

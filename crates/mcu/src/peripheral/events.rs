@@ -56,6 +56,11 @@ pub struct Events {
     pub(super) oscillator_fault: bool,
     /// Registers in the VBAT domain are writable (STM32: PWR_CR.DBP).
     pub backup_writable: bool,
+    /// The addresses of the events that lead to tasks: see [`Events::connect`].
+    pub(super) connected: Vec<u32>,
+    /// The voltage at which the shared reference is held on, by its number (MSP430FR5xx: REFVSEL
+    /// while REFON is set).
+    pub reference_level: Option<u8>,
     /// Memory that a protection unit keeps from being written (MSP430FR5xx: MPU).
     pub protected: Vec<ProtectedMemory>,
     /// The segment of which a write was left out, until the unit is told.
@@ -189,6 +194,35 @@ impl Events {
     /// The trigger of this number went back at cycle `at`.
     pub fn end_trigger(&mut self, number: u8, at: u64) {
         self.lines.triggers.push((number, false, at));
+    }
+
+    /// Events lead to tasks from now on, named by the addresses of their registers, and no others
+    /// (nRF52: PPI). Where that is new, all devices are told that controls have changed: those that
+    /// have one of these events say so with [`Events::raise_event`] whenever it comes.
+    pub fn connect(&mut self, events: Vec<u32>) {
+        if self.connected != events {
+            (self.connected, self.controls_changed) = (events, true);
+        }
+    }
+
+    /// The events that lead to tasks.
+    #[must_use]
+    pub fn connected(&self) -> &[u32] {
+        &self.connected
+    }
+
+    /// The connected event with this register came at cycle `at`. Devices with
+    /// [`Spec::follows_triggers`] are told.
+    ///
+    /// [`Spec::follows_triggers`]: crate::Spec::follows_triggers
+    pub fn raise_event(&mut self, register: u32, at: u64) {
+        self.lines.raised_events.push((register, at));
+    }
+
+    /// Triggers the task with this register, as a write of 1 does, in this cycle; for the tick of a
+    /// device.
+    pub fn trigger_task(&mut self, register: u32) {
+        self.lines.triggered_tasks.push(register);
     }
 
     /// A peripheral with a DMA of its own reads or writes a block of memory before the next

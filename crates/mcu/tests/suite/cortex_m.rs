@@ -9,6 +9,7 @@ mod float_oracle;
 mod m0;
 mod m0plus;
 mod nrf52840;
+mod nrf52840_ppi;
 mod nrf52840_saadc;
 mod options;
 mod oracle;

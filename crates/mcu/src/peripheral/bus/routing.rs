@@ -77,6 +77,11 @@ impl PeripheralBus {
                 self.notify(*index, event, now, pc);
             }
         }
+        for (register, at) in std::mem::take(&mut self.events.lines.raised_events) {
+            for index in &devices.triggered {
+                self.notify(*index, Event::EventRaised { register, at }, now, pc);
+            }
+        }
         if let Some(at) = self.events.lines.changed.take() {
             for index in &devices.dma_controllers {
                 self.notify(*index, Event::DmaRequestsChanged { at }, now, pc);

@@ -28,6 +28,10 @@ pub(super) struct Block {
     has_inten: bool,
     pub events: u32,
     pub enabled: u32,
+    /// Events that a channel of PPI takes, by their bits.
+    connected: u32,
+    /// Events that came and have not been passed on to PPI.
+    pulses: u32,
     pub registers: Registers,
 }
 
@@ -41,6 +45,8 @@ impl Block {
             has_inten: false,
             events: 0,
             enabled: 0,
+            connected: 0,
+            pulses: 0,
             registers: Registers::new(map),
         }
     }
@@ -56,7 +62,36 @@ impl Block {
     pub fn reset(&mut self) {
         self.events = 0;
         self.enabled = 0;
+        (self.connected, self.pulses) = (0, 0);
         self.registers.reset();
+    }
+
+    /// Events come about, by their bits.
+    pub fn raise(&mut self, events: u32) {
+        self.events |= events;
+        self.pulses |= events;
+    }
+
+    /// Events whose time somebody waits for: an interrupt that is not requested yet, or PPI, which
+    /// takes an event whether or not its register is clear.
+    pub fn awaited(&self) -> u32 {
+        self.enabled & !self.events | self.connected
+    }
+
+    /// Takes note of the events that lead to tasks now; those of before lead nowhere.
+    pub fn connect(&mut self, context: &mut Context<'_, '_>) {
+        (self.connected, self.pulses) = (0, 0);
+        let own = self.base..self.base + SIZE;
+        let registers = context.events.connected().iter().filter(|register| own.contains(register));
+        for register in registers.copied().collect::<Vec<u32>>() {
+            match self.event(register - self.base) {
+                Some(bit) => self.connected |= bit,
+                None => {
+                    let what = format!("PPI is given the event at {register:#x}, which is not modelled");
+                    context.stop(&self.name, &what);
+                }
+            }
+        }
     }
 
     /// The bit of the event whose register is at `offset`.
@@ -140,8 +175,13 @@ impl Block {
         Ok(true)
     }
 
-    /// Requests the interrupt while an enabled event is there.
-    pub fn signal(&self, context: &mut Context<'_, '_>) {
+    /// Passes the events that came on to PPI, and requests the interrupt while an enabled one is
+    /// there.
+    pub fn signal(&mut self, context: &mut Context<'_, '_>) {
+        let pulses = std::mem::take(&mut self.pulses) & self.connected;
+        for event in (0..u32::BITS).filter(|event| pulses >> event & 1 == 1) {
+            context.events.raise_event(self.base + EVENTS + 4 * event, context.now);
+        }
         if let Some(irq) = self.irq {
             if self.events & self.enabled != 0 {
                 context.request(irq);
@@ -149,6 +189,43 @@ impl Block {
                 context.withdraw(irq);
             }
         }
+    }
+}
+
+/// A peripheral whose block has registers that do something.
+pub(super) trait OwnRegisters {
+    fn block(&mut self) -> &mut Block;
+
+    /// Writes a register that is neither common to all blocks nor kept.
+    ///
+    /// # Errors
+    /// There is none, or what is written is not modelled.
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str>;
+
+    /// Writes a register of the block; whether it was one of [`Block::write`].
+    ///
+    /// # Errors
+    /// As there, and as [`OwnRegisters::write_own`].
+    fn write_register(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<bool, Fault> {
+        if self.block().write(address, size, value, context)? {
+            return Ok(true);
+        }
+        let offset = address - self.block().base;
+        let written = self.write_own(offset, value, context);
+        written.map_err(|what| context.fault(&self.block().name, address, what))?;
+        self.block().signal(context);
+        Ok(false)
     }
 }
 

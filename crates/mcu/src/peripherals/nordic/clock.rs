@@ -6,7 +6,7 @@
 //! interrupts of SLEEPENTER and SLEEPEXIT and the constant-latency mode's shorter wake-ups are not
 //! modelled; nothing is plugged in at VBUS. Offsets without a register read as zero and take zero.
 
-use super::block::{Block, CORE_HZ, cycles_of_us};
+use super::block::{Block, CORE_HZ, OwnRegisters, cycles_of_us};
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
@@ -139,11 +139,11 @@ impl Clock {
     fn settle(&mut self, now: u64) {
         if self.high_at.is_some_and(|at| at <= now) {
             self.high_at = None;
-            self.block.events |= HFCLKSTARTED;
+            self.block.raise(HFCLKSTARTED);
         }
         if self.low_at.is_some_and(|at| at <= now) {
             self.low_at = None;
-            self.block.events |= LFCLKSTARTED;
+            self.block.raise(LFCLKSTARTED);
         }
     }
 
@@ -194,6 +194,12 @@ impl Clock {
 
     fn ram_register(offset: u32) -> Option<(usize, u32)> {
         (RAM..RAM_END).contains(&offset).then(|| ((offset - RAM) as usize / 16, offset & 15))
+    }
+}
+
+impl OwnRegisters for Clock {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
     }
 
     fn write_own(
@@ -288,9 +294,7 @@ impl Peripheral for Clock {
             let what = "the interrupts of SLEEPENTER and SLEEPEXIT are not modelled";
             return context.refuse(&self.block.name, address, what);
         }
-        if !self.block.write(address, size, value, context)? {
-            let written = self.write_own(address - self.block.base, value, context);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
+        if !self.write_register(address, size, value, context)? {
             self.settle(context.now);
             self.block.signal(context);
         }
@@ -298,8 +302,9 @@ impl Peripheral for Clock {
     }
 
     fn due(&self) -> Option<u64> {
-        let high = self.high_at.filter(|_| self.block.enabled & HFCLKSTARTED != 0);
-        let low = self.low_at.filter(|_| self.block.enabled & LFCLKSTARTED != 0);
+        let awaited = self.block.awaited();
+        let high = self.high_at.filter(|_| awaited & HFCLKSTARTED != 0);
+        let low = self.low_at.filter(|_| awaited & LFCLKSTARTED != 0);
         high.into_iter().chain(low).min()
     }
 
@@ -308,10 +313,20 @@ impl Peripheral for Clock {
         self.block.signal(context);
     }
 
-    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         match event {
-            Event::Sleep(_) => self.block.events |= SLEEPENTER,
-            Event::Wake => self.block.events |= SLEEPEXIT,
+            Event::ControlsChanged => {
+                self.settle(context.now);
+                self.block.connect(context);
+                if self.block.awaited() & (SLEEPENTER | SLEEPEXIT) != 0 {
+                    context.stop(
+                        &self.block.name,
+                        "PPI is given SLEEPENTER or SLEEPEXIT, which it does not get",
+                    );
+                }
+            }
+            Event::Sleep(_) => self.block.raise(SLEEPENTER),
+            Event::Wake => self.block.raise(SLEEPEXIT),
             _ => {}
         }
     }

@@ -51,7 +51,7 @@ impl Ecb {
         {
             self.ready_at = None;
             context.events.request_dma(Dma::Store { address, bytes: bytes.to_vec() });
-            self.block.events |= ENDECB;
+            self.block.raise(ENDECB);
         }
         self.block.signal(context);
     }
@@ -68,7 +68,7 @@ impl Ecb {
     fn stop(&mut self) {
         if self.ready_at.take().is_some() {
             self.result = None;
-            self.block.events |= ERRORECB;
+            self.block.raise(ERRORECB);
         }
     }
 }
@@ -116,7 +116,11 @@ impl Peripheral for Ecb {
         self.settle(context);
     }
 
-    fn on_event(&mut self, event: Event<'_>, _context: &mut Context<'_, '_>) {
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.settle(context);
+            self.block.connect(context);
+        }
         if let Event::MemoryFetched(bytes) = event {
             let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
                 return;

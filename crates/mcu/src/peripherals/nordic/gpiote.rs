@@ -126,7 +126,7 @@ impl Gpiote {
             let before = std::mem::replace(&mut self.levels[channel], high);
             let edge = if high { LO_TO_HI } else { HI_TO_LO };
             if before != high && self.configuration[channel] >> POLARITY_SHIFT & edge != 0 {
-                self.block.events |= 1 << channel;
+                self.block.raise(1 << channel);
             }
         }
         self.block.signal(context);
@@ -171,8 +171,9 @@ impl Peripheral for Gpiote {
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         match event {
             Event::InputsChanged => self.on_inputs_changed(context),
+            Event::ControlsChanged => self.block.connect(context),
             Event::FlagRaised { .. } => {
-                self.block.events |= PORT;
+                self.block.raise(PORT);
                 self.block.signal(context);
             }
             _ => {}

@@ -10,6 +10,7 @@ pub mod gpio;
 pub mod gpiote;
 pub mod mwu;
 pub mod nvmc;
+pub mod ppi;
 pub mod rng;
 pub mod rtc;
 pub mod saadc;
@@ -29,6 +30,7 @@ pub(super) const MODELS: &[Model] = &[
     Model::new("nrf-gpiote", &[], |_, spec| Ok(Box::new(gpiote::Gpiote::new(spec)?))),
     Model::new("nrf-mwu", &[], |_, spec| Ok(Box::new(mwu::Mwu::new(spec)))),
     Model::new("nrf-nvmc", &[], |part, spec| Ok(Box::new(nvmc::Nvmc::new(part, spec)?))),
+    Model::new("nrf-ppi", &[], |part, spec| Ok(Box::new(ppi::Ppi::new(part, spec)))),
     Model::new("nrf-rng", &[], |_, spec| Ok(Box::new(rng::Rng::new(spec)))),
     Model::new("nrf-rtc", &["channels"], |_, spec| Ok(Box::new(rtc::Rtc::new(spec)))),
     Model::new("nrf-saadc", &[], |_, spec| Ok(Box::new(saadc::Saadc::new(spec)))),

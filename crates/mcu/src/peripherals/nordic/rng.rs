@@ -5,7 +5,7 @@
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
 use crate::peripherals::register::Register;
-use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -59,7 +59,7 @@ impl Rng {
     fn settle(&mut self, now: u64) {
         while let Some(at) = self.ready_at.filter(|at| *at <= now) {
             self.value = self.next();
-            self.block.events |= VALRDY;
+            self.block.raise(VALRDY);
             let stops = self.block.registers[SHORTS] & VALRDY_STOP != 0;
             self.ready_at = (!stops).then_some(at + self.period());
         }
@@ -119,12 +119,19 @@ impl Peripheral for Rng {
     fn due(&self) -> Option<u64> {
         // A program that waits looks itself. Bytes that nobody asks for are not counted out one by
         // one: see `settle`.
-        self.ready_at.filter(|_| self.block.enabled & !self.block.events & VALRDY != 0)
+        self.ready_at.filter(|_| self.block.awaited() & VALRDY != 0)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.block.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.settle(context.now);
+            self.block.connect(context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {

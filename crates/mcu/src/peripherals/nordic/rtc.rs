@@ -3,7 +3,7 @@
 //! An event comes about only where INTEN or EVTEN has it enabled. Tasks hold at once, where the
 //! part takes up to two periods of LFCLK.
 
-use super::block::Block;
+use super::block::{Block, OwnRegisters};
 use super::clock::LFCLK;
 use super::counter::{Compare, Counter, Passed};
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
@@ -73,7 +73,7 @@ impl Rtc {
     fn advance(&mut self, now: u64) {
         let Passed { matches, overflow, ticked } = self.counter.advance(now, &self.compares());
         let events = matches << COMPARE_SHIFT | u32::from(overflow) * OVRFLW | u32::from(ticked) * TICK;
-        self.block.events |= events & (self.block.enabled | self.routed);
+        self.block.raise(events & (self.block.enabled | self.routed));
     }
 
     fn channel(&self, offset: u32) -> Option<usize> {
@@ -85,8 +85,19 @@ impl Rtc {
     fn is_absent_event(&self, offset: u32) -> bool {
         EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
     }
+}
 
-    fn write_own(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
+impl OwnRegisters for Rtc {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
+    }
+
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        _context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
         match (offset, self.channel(offset)) {
             (0..0x100, _) if value & 1 == 0 => {}
             _ if self.is_absent_event(offset) && value == 0 => {}
@@ -137,17 +148,12 @@ impl Peripheral for Rtc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.advance(context.now);
-        if !self.block.write(address, size, value, context)? {
-            let written = self.write_own(address - self.block.base, value);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
-            self.block.signal(context);
-        }
-        Ok(())
+        self.write_register(address, size, value, context).map(|_| ())
     }
 
-    /// The next event that would interrupt.
+    /// The next event that somebody waits for.
     fn due(&self) -> Option<u64> {
-        let wanted = self.block.enabled & !self.block.events;
+        let wanted = self.block.awaited() & (self.block.enabled | self.routed);
         if wanted == 0 {
             return None;
         }
@@ -167,6 +173,7 @@ impl Peripheral for Rtc {
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
         if matches!(event, Event::ControlsChanged) {
             self.advance(context.now);
+            self.block.connect(context);
             self.counter.source_hz = context.events.generic_clocks_hz.get(LFCLK).copied().unwrap_or(0);
         }
     }

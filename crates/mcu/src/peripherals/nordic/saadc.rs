@@ -9,9 +9,9 @@
 //! Refused: the resistor ladder, what the PS rules out (a scan with OVERSAMPLE or with the timer of
 //! SAMPLERATE, a rate that conversions cannot keep), and tasks that it gives no meaning.
 
-use super::block::{Block, CORE_HZ};
+use super::block::{Block, CORE_HZ, OwnRegisters};
 use crate::peripherals::register::Register;
-use crate::{Board, ClockUpdate, Context, Dma, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{Board, ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const START: u32 = 0x000;
 const SAMPLE: u32 = 0x004;
@@ -259,7 +259,7 @@ impl Saadc {
         let acquired = end - self.cycles_of_us(CONVERSION_US);
         self.sum += self.code(channel, acquired, context.board);
         self.summed += 1;
-        self.block.events |= DONE;
+        self.block.raise(DONE);
         if self.summed < self.conversions() {
             if self.is_burst(channel) {
                 self.convert(channel, end);
@@ -276,20 +276,20 @@ impl Saadc {
     }
 
     fn store(&mut self, channel: u32, result: i16, context: &mut Context<'_, '_>) {
-        self.block.events |= RESULTDONE;
+        self.block.raise(RESULTDONE);
         let limits = self.of_channel(LIMIT, channel);
         if result >= (limits >> 16) as i16 {
-            self.block.events |= LIMITH << (2 * channel);
+            self.block.raise(LIMITH << (2 * channel));
         }
         if result <= limits as i16 {
-            self.block.events |= LIMITL << (2 * channel);
+            self.block.raise(LIMITL << (2 * channel));
         }
         if let Some((address, room)) = self.buffer {
             context.events.request_dma(Dma::Store { address, bytes: result.to_le_bytes().to_vec() });
             self.amount += 1;
             self.buffer = (room > 1).then(|| (address.wrapping_add(2), room - 1));
             if room == 1 {
-                self.block.events |= END;
+                self.block.raise(END);
             }
         }
     }
@@ -303,7 +303,7 @@ impl Saadc {
                 self.finish(channel, end, context);
             } else if self.calibrated == Some(at) {
                 self.calibrated = None;
-                self.block.events |= CALIBRATEDONE;
+                self.block.raise(CALIBRATEDONE);
             } else if self.buffer.is_none() {
                 // After END the timer runs, and nothing is sampled until START.
                 self.samples = Some(at + self.period());
@@ -328,13 +328,13 @@ impl Saadc {
             START => {
                 self.buffer = Some((self.register(PTR), self.register(MAXCNT)));
                 self.amount = 0;
-                self.block.events |= STARTED;
+                self.block.raise(STARTED);
             }
             SAMPLE if self.buffer.is_none() => return Err("SAMPLE before START, or after END"),
             SAMPLE => self.sample(now)?,
             STOP => {
                 self.abort();
-                self.block.events |= STOPPED;
+                self.block.raise(STOPPED);
             }
             _ if self.buffer.is_some() => {
                 return Err("CALIBRATEOFFSET between START and END gives wrong results (anomaly 237)");
@@ -355,11 +355,22 @@ impl Saadc {
         self.samples = None;
         self.calibrated = None;
     }
+}
 
-    fn write_own(&mut self, offset: u32, value: u32, now: u64) -> Result<(), &'static str> {
+impl OwnRegisters for Saadc {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
+    }
+
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
         match offset {
             START | SAMPLE | STOP | CALIBRATEOFFSET if value & 1 == 0 => {}
-            START | SAMPLE | STOP | CALIBRATEOFFSET => self.task(offset, now)?,
+            START | SAMPLE | STOP | CALIBRATEOFFSET => self.task(offset, context.now)?,
             ENABLE => {
                 self.enabled = value & 1 != 0;
                 if !self.enabled {
@@ -401,14 +412,9 @@ impl Peripheral for Saadc {
         self.advance(context);
         let offset = address - self.block.base;
         check(offset, value).map_err(|what| context.fault(&self.block.name, address, what))?;
-        if self.block.write(address, size, value, context)? {
-            if self.register(SAMPLERATE) & TIMERS == 0 {
-                self.samples = None;
-            }
-        } else {
-            let written = self.write_own(offset, value, context.now);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
-            self.block.signal(context);
+        let is_kept = self.write_register(address, size, value, context)?;
+        if is_kept && self.register(SAMPLERATE) & TIMERS == 0 {
+            self.samples = None;
         }
         Ok(())
     }
@@ -420,6 +426,13 @@ impl Peripheral for Saadc {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context);
+            self.block.connect(context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {

@@ -1,7 +1,7 @@
 //! The temperature sensor (TEMP): it is always 25 degrees. PS, "TEMP".
 
 use super::block::{Block, CORE_HZ, cycles_of_us};
-use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const START: u32 = 0x000;
 const STOP: u32 = 0x004;
@@ -55,7 +55,7 @@ impl Temp {
         if self.ready_at.is_some_and(|at| at <= now) {
             self.ready_at = None;
             self.value = TEMPERATURE;
-            self.block.events |= DATARDY;
+            self.block.raise(DATARDY);
         }
     }
 }
@@ -105,12 +105,19 @@ impl Peripheral for Temp {
     }
 
     fn due(&self) -> Option<u64> {
-        self.ready_at.filter(|_| self.block.enabled & DATARDY != 0)
+        self.ready_at.filter(|_| self.block.awaited() & DATARDY != 0)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context.now);
         self.block.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.settle(context.now);
+            self.block.connect(context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, _now: u64) {

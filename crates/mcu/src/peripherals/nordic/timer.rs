@@ -3,10 +3,10 @@
 //! A count of 16 MHz, divided by two to the PRESCALER; a counter that a match clears has been there
 //! for no time. Tasks hold at once.
 
-use super::block::Block;
+use super::block::{Block, OwnRegisters};
 use super::counter::{Compare, Counter, Passed};
 use crate::peripherals::register::Register;
-use crate::{ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, Spec};
+use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use std::ops::Range;
 
 // Tasks.
@@ -83,7 +83,7 @@ impl Timer {
     }
 
     fn note(&mut self, passed: Passed) {
-        self.block.events |= passed.matches << COMPARE_SHIFT;
+        self.block.raise(passed.matches << COMPARE_SHIFT);
         self.started &= self.counter.running();
     }
 
@@ -135,8 +135,19 @@ impl Timer {
     fn is_absent_event(&self, offset: u32) -> bool {
         EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
     }
+}
 
-    fn write_own(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
+impl OwnRegisters for Timer {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
+    }
+
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        _context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
         let still = !self.started;
         match (offset, self.channel(offset)) {
             (0..0x100, _) if value & 1 == 0 => {}
@@ -194,17 +205,12 @@ impl Peripheral for Timer {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.advance(context.now);
-        if !self.block.write(address, size, value, context)? {
-            let written = self.write_own(address - self.block.base, value);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
-            self.block.signal(context);
-        }
-        Ok(())
+        self.write_register(address, size, value, context).map(|_| ())
     }
 
-    /// The next match that would interrupt.
+    /// The next match that somebody waits for.
     fn due(&self) -> Option<u64> {
-        let wanted = (self.block.enabled & !self.block.events) >> COMPARE_SHIFT;
+        let wanted = self.block.awaited() >> COMPARE_SHIFT;
         if wanted == 0 || self.mode != 0 {
             return None;
         }
@@ -216,6 +222,13 @@ impl Peripheral for Timer {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.advance(context.now);
         self.block.signal(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.advance(context.now);
+            self.block.connect(context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {

@@ -5,7 +5,7 @@
 //! against the manual. A receiver that is stopped says so at once. With HWFC on, the other side is
 //! taken to be always ready.
 
-use super::block::{Block, CORE_HZ};
+use super::block::{Block, CORE_HZ, OwnRegisters};
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;
@@ -134,9 +134,9 @@ impl Uart {
     /// still under way.
     fn end(&mut self, stopped: bool) {
         if self.enable == UARTE {
-            self.block.events |= ENDTX;
+            self.block.raise(ENDTX);
             if stopped {
-                self.block.events |= TXSTOPPED;
+                self.block.raise(TXSTOPPED);
             }
         }
         self.started &= self.enable == UART && !stopped;
@@ -148,18 +148,18 @@ impl Uart {
             return Err("a task while it is not enabled");
         }
         match offset {
-            STARTRX if uarte => self.block.events |= RXSTARTED,
+            STARTRX if uarte => self.block.raise(RXSTARTED),
             STARTRX => {}
             // A buffer that is not full ends, too.
-            STOPRX if uarte => self.block.events |= ENDRX | RXTO,
-            STOPRX => self.block.events |= RXTO,
-            FLUSHRX if uarte => self.block.events |= ENDRX,
+            STOPRX if uarte => self.block.raise(ENDRX | RXTO),
+            STOPRX => self.block.raise(RXTO),
+            FLUSHRX if uarte => self.block.raise(ENDRX),
             STARTTX if uarte => {
                 if self.started {
                     return Err("STARTTX before the last transmission has ended");
                 }
                 (self.started, self.amount) = (true, 0);
-                self.block.events |= TXSTARTED;
+                self.block.raise(TXSTARTED);
                 let [address, size] = [TXD_PTR, TXD_MAXCNT].map(|offset| self.block.registers[offset]);
                 if size == 0 {
                     self.end(false);
@@ -169,7 +169,7 @@ impl Uart {
             }
             STARTTX => self.started = true,
             // Idle already.
-            STOPTX if uarte && !self.started => self.block.events |= TXSTOPPED,
+            STOPTX if uarte && !self.started => self.block.raise(TXSTOPPED),
             // A character under way is sent to its end.
             STOPTX | SUSPEND => {
                 self.waiting.clear();
@@ -181,6 +181,12 @@ impl Uart {
             _ => return Err("this task is not modelled"),
         }
         Ok(())
+    }
+}
+
+impl OwnRegisters for Uart {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
     }
 
     fn write_own(
@@ -236,12 +242,7 @@ impl Peripheral for Uart {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        if !self.block.write(address, size, value, context)? {
-            let written = self.write_own(address - self.block.base, value, context);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
-            self.block.signal(context);
-        }
-        Ok(())
+        self.write_register(address, size, value, context).map(|_| ())
     }
 
     fn due(&self) -> Option<u64> {
@@ -257,7 +258,7 @@ impl Peripheral for Uart {
             }
             self.shifting = None;
             self.amount += 1;
-            self.block.events |= TXDRDY;
+            self.block.raise(TXDRDY);
             self.send(done);
             if self.shifting.is_none() {
                 self.end(!self.started);
@@ -267,9 +268,13 @@ impl Peripheral for Uart {
     }
 
     fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
-        if let Event::MemoryFetched(bytes) = event {
-            self.waiting.extend(bytes);
-            self.send(context.now);
+        match event {
+            Event::MemoryFetched(bytes) => {
+                self.waiting.extend(bytes);
+                self.send(context.now);
+            }
+            Event::ControlsChanged => self.block.connect(context),
+            _ => {}
         }
     }
 

@@ -1,9 +1,9 @@
 //! The watchdog (WDT): it counts LFCLK, which it keeps running by itself. PS, "WDT".
 
-use super::block::{Block, CORE_HZ};
+use super::block::{Block, CORE_HZ, OwnRegisters};
 use super::clock::LFCLK_HZ;
 use crate::{
-    ClockUpdate, Context, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
+    ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
 };
 
 const START: u32 = 0x000;
@@ -71,7 +71,7 @@ impl Wdt {
 
     fn settle(&mut self, context: &mut Context<'_, '_>) {
         if let Some(at) = self.expiry.filter(|at| *at <= context.now && !self.timed_out) {
-            self.block.events |= TIMEOUT;
+            self.block.raise(TIMEOUT);
             self.timed_out = true;
             self.expiry = Some(at + self.cycles(NOTICE));
         }
@@ -81,15 +81,26 @@ impl Wdt {
         }
         self.block.signal(context);
     }
+}
 
-    fn write_own(&mut self, offset: u32, value: u32, now: u64) -> Result<(), &'static str> {
+impl OwnRegisters for Wdt {
+    fn block(&mut self) -> &mut Block {
+        &mut self.block
+    }
+
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
         let running = self.expiry.is_some();
         match offset {
             START if value & 1 == 0 || running => {}
             START if self.configuration & SLEEP == 0 => {
                 return Err("a watchdog that stands still while the core sleeps is not modelled");
             }
-            START => self.feed(now),
+            START => self.feed(context.now),
             // Locked while it runs.
             CRV | RREN | CONFIG if running => {}
             CRV => self.reload = value.max(LEAST),
@@ -101,7 +112,7 @@ impl Wdt {
             RR..RR_END if value == RELOAD && running && !self.timed_out => {
                 self.requested &= !(1 << ((offset - RR) / 4));
                 if self.requested & self.enabled == 0 {
-                    self.feed(now);
+                    self.feed(context.now);
                 }
             }
             RR..RR_END => {}
@@ -138,11 +149,7 @@ impl Peripheral for Wdt {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.settle(context);
-        if !self.block.write(address, size, value, context)? {
-            let written = self.write_own(address - self.block.base, value, context.now);
-            written.map_err(|what| context.fault(&self.block.name, address, what))?;
-        }
-        Ok(())
+        self.write_register(address, size, value, context).map(|_| ())
     }
 
     fn due(&self) -> Option<u64> {
@@ -151,6 +158,13 @@ impl Peripheral for Wdt {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.settle(context);
+    }
+
+    fn on_event(&mut self, event: Event<'_>, context: &mut Context<'_, '_>) {
+        if matches!(event, Event::ControlsChanged) {
+            self.settle(context);
+            self.block.connect(context);
+        }
     }
 
     fn clocks_changed(&mut self, update: ClockUpdate, now: u64) {
