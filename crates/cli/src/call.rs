@@ -16,8 +16,9 @@ use output::{Answer, Bar, ReportFormat};
 use std::path::PathBuf;
 
 /// Options that follow a program, and none that is made here.
-const OF_FIRMWARE: [&str; 19] = [
+const OF_FIRMWARE: [&str; 20] = [
     "lenient",
+    "fuse",
     "stop_on_fault",
     "stub",
     "base",

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::units;
-use lab::user_firmware::{Loading, Setup};
+use lab::user_firmware::{FuseByte, Loading, Setup};
 use std::path::PathBuf;
 
 /// Firmware on its machine.
@@ -57,6 +57,11 @@ pub(crate) struct MachineArgs {
     /// without a model stops the run]
     #[arg(long, value_name = "NAME")]
     stub: Vec<String>,
+    /// A fuse byte of an AVR as it was programmed, such as high=0xD8 for a program that a reset
+    /// starts in the boot section; low, high or extended, and may be repeated [default: the image's
+    /// own, or unprogrammed]
+    #[arg(long, value_name = "BYTE=VALUE")]
+    fuse: Vec<FuseByte>,
     /// Signals at the part's pins and converter: edges, waves, buttons, voltages, recordings (CSV,
     /// VCD); its page is docs/how-to/signals.md [default: open pins, 0 V]
     #[arg(long = "signal", value_name = "FILE.toml")]
@@ -101,6 +106,7 @@ impl MachineArgs {
             lenient: self.lenient,
             stop_on_fault: self.stop_on_fault.unwrap_or(true),
             stubs: self.stub.clone(),
+            fuses: self.fuse.clone(),
             signals: self.signals.clone(),
         }
     }

@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 use crate::{LabError, names};
 pub use firmware::Loading;
 use firmware::{Firmware, FirmwareError};
+pub use fuses::FuseByte;
 use mcu::{CoreName, Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
@@ -36,6 +37,8 @@ pub struct Setup {
     /// Peripherals, or blocks without a model, that get registers that remember what was written:
     /// see [`mcu::Part::stub`].
     pub stubs: Vec<String>,
+    /// Fuse bytes of an AVR, over those of the image.
+    pub fuses: Vec<FuseByte>,
     /// File with the signals at its pins and at the inputs of its converter.
     pub signals: Option<PathBuf>,
 }
@@ -79,6 +82,7 @@ impl Setup {
             lenient: false,
             stop_on_fault: true,
             stubs: Vec::new(),
+            fuses: Vec::new(),
             signals: None,
         }
     }
@@ -86,8 +90,9 @@ impl Setup {
     /// Loads the firmware into the machine that this describes.
     ///
     /// # Errors
-    /// An unknown target or stub, with the nearest names; a file that is none for the target; a
-    /// clock or a supply that the data sheet does not allow.
+    /// An unknown target or stub, with the nearest names; a file that is none for the target; fuses
+    /// that it does not have, or that let it begin beside the image; a clock or a supply that the
+    /// data sheet does not allow.
     pub fn load(&self, workspace: &Workspace) -> Result<UserFirmware, LabError> {
         let mut target = workspace.target(&self.target)?;
         workspace.calibration_is_of([target.name()])?;
@@ -107,7 +112,9 @@ impl Setup {
             let place = place.or_else(|| roomier(workspace, &target, &firmware)).unwrap_or_default();
             LabError::Fault { target: target.name().into(), fault, place }
         })?;
+        fuses::program(&mut *machine, &target, &self.fuses)?;
         machine.reset();
+        fuses::check_start(&*machine, &target, firmware.image())?;
         machine.set_lenient(self.lenient);
         machine.set_stop_on_fault(self.stop_on_fault);
         let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);

@@ -183,6 +183,30 @@ fn an_exit_code_that_nobody_knows_is_a_failure() {
     assert_eq!(run(&stripped, "atmega328p", &["--exit", "none"]).0, Some(0));
 }
 
+/// BOOTSZ 11 is the boot section at 0x7e00, BOOTRST the lowest bit of the high byte; low 0x62 is
+/// the factory's oscillator by 8.
+#[test]
+fn fuse_starts_a_program_in_the_boot_section() {
+    let flags = ["-mmcu=atmega328p", "-Wl,--section-start=.text=0x7e00"];
+    let boot = built("three.c", "avr-gcc", &flags);
+    for high in ["high=0xDE", "high=222"] {
+        assert_eq!(run(&boot, "atmega328p", &["--fuse", high]).0, Some(3));
+    }
+    let (code, _, said) = run(&boot, "atmega328p", &[]);
+    assert!(code == Some(2) && said.contains("give --fuse high=0xfe"), "{said}");
+    assert_eq!(run(&boot, "atmega328p", &["--fuse", "high=0xD8"]).0, Some(2), "at 0x7000 there is nothing");
+    let time = |fuse: &[&str]| run(&avr("three.c"), "atmega328p", fuse).2;
+    assert_ne!(time(&["--fuse", "low=0x62"]), time(&[]), "a sixteenth of the clock");
+    for (fuse, words) in
+        [("height=1", "bytes are low, high and extended"), ("high=0x1FF", "such as high=0xD8")]
+    {
+        let (code, _, said) = run(&boot, "atmega328p", &["--fuse", fuse]);
+        assert!(code == Some(2) && said.contains(words), "{said}");
+    }
+    let (code, _, said) = run(&arm("alias.c"), "stm32f407", &["--fuse", "low=0"]);
+    assert!(code == Some(2) && said.contains("the stm32f407 has no fuses"), "{said}");
+}
+
 #[test]
 fn a_fault_at_registers_without_a_model_names_them() {
     for (source, words) in [

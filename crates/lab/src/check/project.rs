@@ -50,6 +50,9 @@ struct FirmwareEntry {
     stop_on_fault: Option<bool>,
     #[serde(default)]
     stub: Vec<String>,
+    /// Fuse bytes of an AVR, as `--fuse` has them.
+    #[serde(default)]
+    fuse: Vec<String>,
     until: Option<String>,
     calls: Option<Quantity>,
     pin: Option<String>,
@@ -171,6 +174,7 @@ impl Project {
                 Ok((name.clone(), limits.read().map_err(|error| format!("{name}: {error}"))?))
             })
             .collect();
+        let fuses: Result<_, String> = entry.fuse.iter().map(|text| text.parse()).collect();
         let base = quantity("base", &entry.base, units::address)?;
         let setup = Setup {
             elf: folder.join(&entry.elf),
@@ -185,6 +189,7 @@ impl Project {
             lenient: entry.lenient,
             stop_on_fault: entry.stop_on_fault.unwrap_or(true),
             stubs: entry.stub.clone(),
+            fuses: fuses.map_err(|error| format!("fuse: {error}"))?,
             signals: entry.signals.as_ref().map(|path| folder.join(path)),
         };
         let request = Request {

@@ -1,10 +1,82 @@
-//! Signature and brown-out detector of the part that an AVR's image names.
+//! Fuses of an AVR as its user gives them; signature and brown-out detector that an image names.
 
-use crate::LabError;
 use crate::target::Target;
 use crate::workspace::Workspace;
+use crate::{LabError, units};
 use firmware::Firmware;
-use mcu::{FUSES, Mcu, Signature};
+use mcu::{FUSES, Image, Mcu, Signature};
+use std::str::FromStr;
+
+/// First address of data in an ELF file, behind all code.
+const DATA: u32 = 0x80_0000;
+
+/// The names of the fuse bytes, from the lowest on.
+const NAMES: [&str; 3] = ["low", "high", "extended"];
+
+/// A fuse byte with its value, as a programmer would write it: `high=0xD8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FuseByte {
+    /// 0 for the low, 1 for the high, 2 for the extended byte.
+    pub index: usize,
+    /// Its value; a programmed fuse is 0.
+    pub value: u8,
+}
+
+impl FromStr for FuseByte {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FuseByte, String> {
+        let parsed = text.split_once('=').and_then(|(name, value)| {
+            let index = NAMES.iter().position(|known| *known == name)?;
+            let value = units::address(value).ok().and_then(|value| u8::try_from(value).ok())?;
+            Some(FuseByte { index, value })
+        });
+        parsed.ok_or_else(|| {
+            "write the byte and its value, such as high=0xD8; bytes are low, high and extended".into()
+        })
+    }
+}
+
+/// Programs the fuse bytes that the user gives, over those of the image.
+pub(super) fn program(machine: &mut dyn Mcu, target: &Target, fuses: &[FuseByte]) -> Result<(), LabError> {
+    let bytes = target.part.fuses.as_ref().map_or(0, |fuses| fuses.bytes);
+    for FuseByte { index, value } in fuses {
+        if *index >= bytes || !machine.poke(FUSES + *index as u32, &[*value]) {
+            let has = match bytes {
+                0 => "no fuses".to_owned(),
+                bytes => format!("no fuse byte but {}", NAMES[..bytes].join(", ")),
+            };
+            return Err(LabError::Usage(format!(
+                "--fuse {}: the {} has {has}",
+                NAMES[*index],
+                target.name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an image that lies at a boot section's start alone, where a reset goes elsewhere.
+pub(super) fn check_start(machine: &dyn Mcu, target: &Target, image: &Image) -> Result<(), LabError> {
+    let Some(fuses) = &target.part.fuses else { return Ok(()) };
+    let (Some(reset), Some(size)) = (fuses.boot_reset, fuses.boot_size) else { return Ok(()) };
+    let code = image.segments.iter().filter(|segment| segment.address < DATA && !segment.bytes.is_empty());
+    let first = code.map(|segment| segment.address).min();
+    let starts = |first: u32| fuses.boot_starts.iter().position(|start| *start == first);
+    let Some((first, section)) = first.and_then(|first| Some((first, starts(first)?))) else { return Ok(()) };
+    if machine.pc() == first {
+        return Ok(());
+    }
+    let sections = (section as u8) << size.mask.trailing_zeros().min(7);
+    let value = !reset.mask & !size.mask | sections & size.mask;
+    Err(LabError::Usage(format!(
+        "the program begins at {first:#x}, a boot section of the {}, and the fuses let a reset begin at {:#x}, where it has nothing; \
+         give --fuse {}={value:#04x} (BOOTRST), or its own fuses",
+        target.name(),
+        machine.pc(),
+        NAMES[reset.byte.min(NAMES.len() - 1)]
+    )))
+}
 
 /// An image that names its part by a signature must be for this target.
 pub(super) fn check_signature(
