@@ -65,7 +65,7 @@ pub(crate) fn command(workspace: &Workspace, args: VerifyBoardArgs) -> Result<An
     let verified = verify_board::run(workspace, &request, &mut || board.hear(), &interrupted)?;
     let largest = verified.largest_percent();
     let mut remarks = vec![format!(
-        "wattseal: {} rows of {}, which differ by {largest:.2} % at most; its target file says {}",
+        "wattseal: the model's {} rows differ from the board's by {largest:.2} % at most; the target file of {} says {}",
         verified.rows.len(),
         verified.target,
         verified.stated
@@ -75,12 +75,14 @@ pub(crate) fn command(workspace: &Workspace, args: VerifyBoardArgs) -> Result<An
         let citation = verified.citation(path, &args.name);
         remarks.push(format!("wattseal: written to {}, for the target file:\n{citation}", path.display()));
     }
-    let fails = args.fail_over.map_or(verified.contradicts(), |most| largest > most);
-    if fails {
-        let most = args.fail_over.map_or(verified.stated.to_string(), |most| format!("{most} %"));
-        remarks.push(format!("wattseal: a row differs by more than {most}"));
+    let allowed = args.fail_over.or(verified.allowed_percent());
+    let beyond = allowed.map(|most| verified.rows_beyond(most)).unwrap_or_default();
+    let success = beyond.is_empty();
+    if !success {
+        let limit = args.fail_over.map_or("the target file".into(), |most| format!("--fail-over {most}%"));
+        remarks.push(format!("wattseal: beyond what {limit} allows: {}", beyond.join(", ")));
     }
-    Ok(Answer { data: report::board(&verified.rows, args.format)?, remark: lines(remarks), success: !fails })
+    Ok(Answer { data: report::board(&verified.rows, args.format)?, remark: lines(remarks), success })
 }
 
 /// A serial port, or a recording.

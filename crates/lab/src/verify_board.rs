@@ -90,14 +90,21 @@ impl Verified {
         Bound::Percent(((self.largest_percent() * 10.0).ceil() / 10.0).max(0.1))
     }
 
-    /// Returns true if a row differs by more than the target file says.
+    /// The largest difference in percent that the target file's bound allows; none for an estimate.
     #[must_use]
-    pub fn contradicts(&self) -> bool {
+    pub fn allowed_percent(&self) -> Option<f64> {
         match self.stated {
-            Bound::Exact => self.largest_percent() > 0.0,
-            Bound::Percent(percent) => self.largest_percent() > percent,
-            Bound::Estimate => false,
+            Bound::Exact => Some(0.0),
+            Bound::Percent(percent) => Some(percent),
+            Bound::Estimate => None,
         }
+    }
+
+    /// The names of the rows that differ by more than a share, in percent.
+    #[must_use]
+    pub fn rows_beyond(&self, percent: f64) -> Vec<&str> {
+        let beyond = self.rows.iter().filter(|row| row.difference_percent.abs() > percent);
+        beyond.map(|row| row.name.as_str()).collect()
     }
 }
 
@@ -189,12 +196,7 @@ fn on_board(
             break format!("within {} s", request.wait.as_secs());
         }
     };
-    Err(LabError::Unfinished(format!(
-        "the board said {} of {} rounds, {why}, in {} bytes; look at the port, at its --baud and at the program that the board runs",
-        rounds.complete().len(),
-        request.rounds,
-        rounds.bytes()
-    )))
+    Err(LabError::Unfinished(rounds.shortage(request.rounds, &why)))
 }
 
 /// The rows of both, in the board's order.

@@ -117,7 +117,7 @@ fn a_board_that_differs_fails_and_its_record_is_cited() {
     let output = recording.verify(&slower, &["--save", &record_name, "--name", "an Uno at 5 V"]);
     let says = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{says}");
-    assert!(says.contains("differ by 1.96 % at most; its target file says exact"), "{says}");
+    assert!(says.contains("by 1.96 % at most; the target file of atmega328p says exact"), "{says}");
     assert!(says.contains("cycles = \"2 %\"\nsource = \"an Uno at 5 V at 16 MHz, 8 rows: "), "{says}");
     let kept: toml::Table = toml::from_str(&fs::read_to_string(&record).expect("a record")).expect("TOML");
     assert_eq!(kept["target"].as_str(), Some("atmega328p"));
@@ -134,7 +134,10 @@ fn a_board_that_says_nothing_is_told_of() {
     let recording = Recording::new("atmega328p");
     let other = recording.folder.path().join("other.txt");
     for (board, arguments, why) in [
-        ("noise\n", &[][..], "0 of 3 rounds, and nothing more comes, in 6 bytes"),
+        ("", &[][..], "sent nothing, and nothing more comes: look at its port"),
+        ("noise\n", &[], "sent 6 bytes, and nothing more comes, and no line ws-begin"),
+        ("ws-begin\nws-row a 1\nws-end 1\n", &[], "1 of 3 rounds came whole"),
+        ("ws-begin\nws-end 1\nws-begin\nws-begin\n", &[], "3 others lack rows or have wrong ones"),
         ("ws-begin\nws-row a 1\nws-end 1\n", &["--rounds", "1"], "flash the ELF file"),
     ] {
         fs::write(&other, board).expect("written");

@@ -6,9 +6,9 @@ use output::{Column, Format, Sheet, csv, grouped, json};
 
 const COLUMNS: [Column<'static>; 5] = [
     Column::name("row"),
-    Column::right("board"),
-    Column::right("spread").spare(1),
-    Column::right("model"),
+    Column::right("board cycles"),
+    Column::right("their spread").spare(1),
+    Column::right("model cycles"),
     Column::right("difference"),
 ];
 

@@ -30,6 +30,8 @@ pub struct Rounds {
     /// The rows of the round under way; none before the first one begins.
     current: Option<Vec<(String, u64)>>,
     complete: Vec<Vec<(String, u64)>>,
+    /// Rounds that began.
+    begun: usize,
     bytes: usize,
 }
 
@@ -50,7 +52,10 @@ impl Rounds {
     fn take_line(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            ["ws-begin"] => self.current = Some(Vec::new()),
+            ["ws-begin"] => {
+                self.begun += 1;
+                self.current = Some(Vec::new());
+            }
             ["ws-row", name, cycles] => match (&mut self.current, cycles.parse()) {
                 (Some(rows), Ok(cycles)) => rows.push((name.into(), cycles)),
                 // A byte was lost: the round is not to be trusted.
@@ -74,10 +79,30 @@ impl Rounds {
         &self.complete
     }
 
-    /// All bytes that came.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    /// A sentence about a board from which too few rounds came, with what to look at.
+    pub(super) fn shortage(&self, wanted: usize, why: &str) -> String {
+        let (complete, begun, bytes) = (self.complete.len(), self.begun, self.bytes);
+        match bytes {
+            0 => {
+                return format!(
+                    "the board sent nothing, {why}: look at its port, and that it runs this program"
+                );
+            }
+            _ if begun == 0 => {
+                return format!(
+                    "the board sent {bytes} bytes, {why}, and no line ws-begin among them: look at --baud, and that it runs this program"
+                );
+            }
+            _ => {}
+        }
+        let came = format!("{complete} of {wanted} rounds came whole from the board, {why}");
+        // The last one may still be under way.
+        match begun.saturating_sub(complete) {
+            0 | 1 => format!("{came}: listen for longer, or give --rounds {}", complete.max(1)),
+            broken => format!(
+                "{came}; {broken} others lack rows or have wrong ones: bytes are lost on the way, so look at --baud and the line"
+            ),
+        }
     }
 
     /// The rows of the first `rounds` rounds.
