@@ -99,9 +99,8 @@ fn timer_toggles_a_pin_without_the_core() {
     let setup = [(TIMER0 + CC, 100), (TIMER0 + SHORTS, 1), (eep(3), TIMER0 + COMPARE), (tep(3), GPIOTE)];
     let start = [(CHEN, 1 << 3), (TIMER0, 1)];
     let (_, edges) = program(&[&TOGGLE, &timer(TIMER0), &setup, &start], &[], &[], 4_000);
-    let toggles = &edges[1..];
-    assert!(toggles.len() > 5, "{edges:?}");
-    for pair in toggles.windows(2) {
+    assert!(edges.len() > 5, "{edges:?}");
+    for pair in edges.windows(2) {
         assert_eq!((pair[1].0, pair[1].1 - pair[0].1), (!pair[0].0, 400), "{edges:?}");
     }
 }
@@ -150,7 +149,7 @@ fn task_disables_a_group_of_channels() {
         (TIMER0, 1),
     ];
     let (machine, edges) = program(&[&TOGGLE, &timer(TIMER0), &timer(TIMER1), &setup], &[], &[CHEN], 200_000);
-    assert_eq!((kept(machine.as_ref(), 1), edges.len()), (vec![2], 1 + 2), "{edges:?}");
+    assert_eq!((kept(machine.as_ref(), 1), edges.len()), (vec![2], 2), "{edges:?}");
 }
 
 #[test]
