@@ -19,8 +19,8 @@ pub struct CacheCharges {
 }
 
 impl CacheCharges {
-    /// Returns the current of a program with so many `misses_per_cycle`, in amperes. None above
-    /// the clock that the charges hold for.
+    /// Returns the current of a program with `misses_per_cycle`, in amperes. None above the clock
+    /// that the charges hold for.
     #[must_use]
     pub fn current_a(&self, clock_hz: f64, misses_per_cycle: f64) -> Option<f64> {
         let charge_c = self.cycle_c + misses_per_cycle * self.miss_c;

@@ -107,7 +107,7 @@ pub struct EnergyAccuracy {
     pub energy: EnergyBound,
     /// Against what the currents were compared, or why they could not be.
     pub source: String,
-    /// Programs whose currents were published; empty where one current stands for all.
+    /// Programs whose currents were published; absent where one current stands for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramCurrent>,
 }
@@ -138,8 +138,8 @@ impl EnergyAccuracy {
         most.filter(|program| program.times > 1.0)
     }
 
-    /// How far the published programs lie from the current that stands for all, as a clause
-    /// without a full stop. None where no program's current was found.
+    /// Returns the outermost published programs, as a clause without a full stop. None where no
+    /// program's current was found.
     #[must_use]
     pub fn program_range(&self) -> Option<String> {
         let ends = [self.least_program(), self.most_program()];

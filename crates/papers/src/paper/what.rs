@@ -176,6 +176,12 @@ impl What {
         matches!(self, What::CacheMisses | What::CachePower | What::CacheEnergy)
     }
 
+    /// True for figures that depend on the program whose runs they are of, beside its cycles.
+    #[must_use]
+    pub fn is_of_program(self) -> bool {
+        self.is_of_cache() || matches!(self, What::LeastPower | What::MostPower)
+    }
+
     /// True for times of the machine that runs this program.
     #[must_use]
     pub fn is_native(self) -> bool {

@@ -12,7 +12,7 @@ use energy::sizing;
 use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery;
-use lab::energy_accuracy::EnergyAccuracy;
+use lab::energy_accuracy::{EnergyAccuracy, ProgramCurrent};
 
 /// Steps of [`What::LeastClock`], in Hz.
 const CLOCK_STEP_HZ: f64 = 100e3;
@@ -91,7 +91,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
     }
 }
 
-/// How far what runs may move the power of a cell; nothing for other figures.
+/// The note on a cell of power about what runs; nothing for other figures.
 fn program_note(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> Option<String> {
     let is_power = matches!(column.what, Some(What::Power | What::LeastPower | What::MostPower));
     let figures = is_power.then(|| Figures::of(paper, line, column, None, all).ok().flatten()).flatten()?;
@@ -267,17 +267,7 @@ impl<'a> Figures<'a> {
             Some(What::Deviation) => deviation_s(),
             Some(What::Error) => error_s(),
             Some(What::Power) => Some(self.power_w()),
-            Some(What::LeastPower) => {
-                self.energy_accuracy().least_program().map(|program| program.times * self.power_w())
-            }
-            Some(What::MostPower) => {
-                self.energy_accuracy().most_program().map(|program| program.times * self.power_w())
-            }
-            Some(What::CacheMisses) => self.misses_per_cycle()?,
-            Some(What::CachePower) => self.cache_w()?,
-            Some(What::CacheEnergy) => {
-                self.cache_w()?.zip(self.time_s()).map(|(watts, time_s)| watts * time_s)
-            }
+            Some(what) if what.is_of_program() => self.of_program(what)?,
             Some(what @ (What::ScopePower | What::ScopeDeviation | What::ScopeError)) => self.read_w(what),
             Some(What::Energy) => self.energy_j(),
             Some(What::EnergyDeviation) => deviation_s().map(|deviation| deviation * self.power_w()),
@@ -406,6 +396,19 @@ impl<'a> Figures<'a> {
 
     fn current_a(&self) -> f64 {
         self.subject.point.power_w / self.subject.point.supply_v
+    }
+
+    /// A figure that depends on what runs.
+    fn of_program(&self, what: What) -> Result<Option<f64>, String> {
+        let accuracy = self.energy_accuracy();
+        let program_w = |program: &ProgramCurrent| program.times * self.power_w();
+        Ok(match what {
+            What::LeastPower => accuracy.least_program().map(program_w),
+            What::MostPower => accuracy.most_program().map(program_w),
+            What::CacheMisses => self.misses_per_cycle()?,
+            What::CachePower => self.cache_w()?,
+            _ => self.cache_w()?.zip(self.time_s()).map(|(watts, time_s)| watts * time_s),
+        })
     }
 
     /// The accuracy of the energies at the cell's clock, with the currents of published programs.
