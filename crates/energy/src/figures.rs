@@ -1,5 +1,6 @@
 //! Checks on the figures of a `[supply]` table, where it is read.
 
+use crate::cache::CacheCharges;
 use crate::current::Point;
 use crate::supply::{Limit, Supply};
 
@@ -10,6 +11,7 @@ impl Supply {
         if self.limits.is_empty() {
             return Err("needs a limit".into());
         }
+        self.cache.as_ref().map_or(Ok(()), CacheCharges::check)?;
         if !self.limits.iter().all(|row| positive(row.supply_v) && positive(row.clock_hz)) {
             return Err("has a limit that is not above zero".into());
         }

@@ -17,6 +17,7 @@
 struct Readme;
 
 pub mod autonomy;
+mod cache;
 mod calibration;
 mod current;
 mod figures;
@@ -32,6 +33,7 @@ pub mod storage;
 pub mod sun;
 mod supply;
 
+pub use cache::CacheCharges;
 pub use calibration::{Calibration, CalibrationError, Correction, Deviation, Measurement};
 pub use current::Point;
 pub use fit::Fit;

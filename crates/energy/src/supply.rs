@@ -1,5 +1,6 @@
 //! The supply of a microcontroller, as its data sheet gives it.
 
+use crate::cache::CacheCharges;
 use crate::current::{Adjustment, Point, at};
 use crate::states::{BrownOut, Change, Module, SleepMode};
 use serde::Deserialize;
@@ -92,6 +93,9 @@ pub struct Supply {
     /// Supplies below which the part resets itself; the first is in force after a reset.
     #[serde(rename = "brown_out", default)]
     pub brown_outs: Vec<BrownOut>,
+    /// Charges of cycles by the answers of the read cache, where somebody measured them.
+    #[serde(default)]
+    pub cache: Option<CacheCharges>,
     /// Effect of a calibration on the active currents.
     #[serde(skip)]
     pub(crate) adjustment: Adjustment,

@@ -44,7 +44,7 @@ impl Calibrated {
             // Rounded up: 2.04 % is not within 2.0 %.
             (left * 1000.0).ceil() / 10.0
         );
-        EnergyAccuracy { max_hz: None, energy: EnergyBound::Estimate, source }
+        EnergyAccuracy { max_hz: None, energy: EnergyBound::Estimate, source, programs: Vec::new() }
     }
 
     /// Describes the correction in a sentence for the reader of the figures.

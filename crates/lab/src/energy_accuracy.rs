@@ -81,6 +81,20 @@ impl<'de> Deserialize<'de> for EnergyBound {
     }
 }
 
+/// A program, or a way to run programs, whose current was published beside the one that stands for
+/// all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProgramCurrent {
+    /// Its name, and the part that ran it where that is another: `while(1) on a SAM C21`.
+    pub program: String,
+    /// Its current over the one that stands for all programs.
+    pub times: f64,
+    /// Document and table of the two currents.
+    pub source: String,
+}
+
 /// A bound, where it holds and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -93,6 +107,9 @@ pub struct EnergyAccuracy {
     pub energy: EnergyBound,
     /// Against what the currents were compared, or why they could not be.
     pub source: String,
+    /// Programs whose currents were published; absent where one current stands for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramCurrent>,
 }
 
 impl EnergyAccuracy {
@@ -102,14 +119,41 @@ impl EnergyAccuracy {
             max_hz: None,
             energy: EnergyBound::Estimate,
             source: "the target file does not say how far its currents may be off".into(),
+            programs: Vec::new(),
         }
+    }
+
+    /// The program that draws least by what was published, if that is less than what stands for
+    /// all.
+    #[must_use]
+    pub fn least_program(&self) -> Option<&ProgramCurrent> {
+        let least = self.programs.iter().min_by(|a, b| a.times.total_cmp(&b.times));
+        least.filter(|program| program.times < 1.0)
+    }
+
+    /// The program that draws most, if that is more than what stands for all.
+    #[must_use]
+    pub fn most_program(&self) -> Option<&ProgramCurrent> {
+        let most = self.programs.iter().max_by(|a, b| a.times.total_cmp(&b.times));
+        most.filter(|program| program.times > 1.0)
+    }
+
+    /// Returns the outermost published programs, as a clause without a full stop. None where no
+    /// program's current was found.
+    #[must_use]
+    pub fn program_range(&self) -> Option<String> {
+        let ends = [self.least_program(), self.most_program()];
+        let ends = ends.into_iter().flatten().map(|end| format!("{} ({})", end.times, end.program));
+        let ends: Vec<String> = ends.collect();
+        (!ends.is_empty())
+            .then(|| format!("published programs draw {} times this current", ends.join(" to ")))
     }
 
     /// The foot of a table with energies of this accuracy.
     #[must_use]
     pub fn foot(&self) -> String {
         let (mark, source) = (self.energy.mark(), &self.source);
-        match self.energy {
+        let foot = match self.energy {
             EnergyBound::Percent(percent) => {
                 format!("energy {mark} within {percent} % of what others measured: {source}")
             }
@@ -117,6 +161,10 @@ impl EnergyAccuracy {
                 format!("energy {mark} front page, may be low by {percent} %: {source}")
             }
             EnergyBound::Estimate => format!("energy {mark} an estimate: {source}"),
+        };
+        match self.program_range() {
+            Some(range) => format!("{foot}; {range}"),
+            None => foot,
         }
     }
 }
@@ -136,6 +184,13 @@ pub(crate) fn check(stated: &[EnergyAccuracy], supply: &Supply) -> Result<(), St
     let limit = |entry: &EnergyAccuracy| entry.max_hz.unwrap_or(f64::INFINITY);
     if !stated.windows(2).all(|pair| limit(&pair[0]) < limit(&pair[1])) {
         return Err("[[energy_accuracy]] has entries that do not rise in max_hz".into());
+    }
+    let mut programs = stated.iter().flat_map(|entry| &entry.programs);
+    if let Some(wrong) = programs.find(|program| !(program.times.is_finite() && program.times > 0.0)) {
+        return Err(format!(
+            "[[energy_accuracy]] has {} times the current for '{}'; it must be a number above zero",
+            wrong.times, wrong.program
+        ));
     }
     let highest_hz = supply.max_clock_hz(supply.max_v);
     match stated.last().map(limit) {
@@ -187,6 +242,33 @@ mod tests {
         assert_eq!(check(&both, &supply), Ok(()));
         assert!(check(&[fast, slow.clone()], &supply).unwrap_err().contains("do not rise"));
         assert!(check(&[slow], &supply).unwrap_err().contains("nothing of clocks above 26 MHz"));
+    }
+
+    fn with_programs(times: &[f64]) -> EnergyAccuracy {
+        let program = |&times| ProgramCurrent { program: format!("p{times}"), times, source: "t".into() };
+        EnergyAccuracy { programs: times.iter().map(program).collect(), ..accuracy("estimate").unwrap() }
+    }
+
+    #[test]
+    fn program_range_has_the_outermost_programs() {
+        let range = |times: &[f64]| with_programs(times).program_range();
+        let both = "published programs draw 0.63 (p0.63) to 1.31 (p1.31) times this current";
+        assert_eq!(range(&[0.81, 0.63, 1.31, 1.29]).as_deref(), Some(both));
+        let one = "published programs draw 0.83 (p0.83) times this current";
+        assert_eq!(range(&[0.83]).as_deref(), Some(one));
+        assert_eq!(range(&[]), None);
+        let foot = with_programs(&[0.83]).foot();
+        assert_eq!(foot, format!("energy ? an estimate: a data sheet; {one}"));
+    }
+
+    #[test]
+    fn program_current_of_nothing_is_refused() {
+        let supply = Workspace::find().unwrap().target("stm32f407").unwrap().supply;
+        assert_eq!(check(&[with_programs(&[0.5])], &supply), Ok(()));
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = check(&[with_programs(&[0.5, wrong])], &supply).unwrap_err();
+            assert!(error.contains("must be a number above zero"), "{error}");
+        }
     }
 
     /// An energy without a word on how true it is would look like a measured one.

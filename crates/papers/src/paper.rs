@@ -335,7 +335,7 @@ pub enum FigureKind {
     /// Computed from the paper's own counts, or from the data sheet alone because the counts
     /// cancel.
     Derived,
-    /// A constant of a data sheet or of the paper.
+    /// A constant of a data sheet or of the paper, or measured once as the cell's note says.
     Quoted,
     /// Timed on the machine that ran this program. It varies, and reproduces nothing.
     Native,

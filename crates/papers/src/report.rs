@@ -162,7 +162,10 @@ pub(crate) fn meanings<'a>(
             "a count times a data sheet's current, or through a radio's or an instrument's model",
         ),
         (FigureKind::Derived, "the paper's own counts, or the data sheet alone; reproduces nothing"),
-        (FigureKind::Quoted, "a constant of a data sheet or of the paper; reproduces nothing"),
+        (
+            FigureKind::Quoted,
+            "a constant of a data sheet or of the paper, or measured once as its note says; reproduces nothing",
+        ),
         (FigureKind::Native, "measured natively on this machine, which varies; reproduces nothing"),
     ];
     let present = meanings.into_iter().filter(move |(kind, _)| kinds.contains(kind));

@@ -371,6 +371,7 @@ pub(super) mod tests {
                 max_hz: None,
                 energy: EnergyBound::Percent(29.0),
                 source: "a board".into(),
+                programs: Vec::new(),
             },
             memory: "flash".into(),
             flash_bytes: 1_234,

@@ -21,6 +21,17 @@ pub enum What {
     Error,
     /// Watts.
     Power,
+    /// Power of the published program that draws least, in watts; nothing where none draws less
+    /// than [`What::Power`].
+    LeastPower,
+    /// Power of the published program that draws most, in watts; nothing where none draws more.
+    MostPower,
+    /// Share of a run's cycles at which the part's read cache misses.
+    CacheMisses,
+    /// Power by those misses, in watts.
+    CachePower,
+    /// Energy by those misses, in joules.
+    CacheEnergy,
     /// Reading of the paper's oscilloscope for [`What::Power`], in watts.
     ScopePower,
     /// Standard deviation of such a reading that its steps alone cause, in watts.
@@ -129,10 +140,12 @@ impl What {
     #[must_use]
     pub fn kind(self) -> FigureKind {
         match self {
-            What::Power => FigureKind::Quoted,
+            What::Power | What::LeastPower | What::MostPower => FigureKind::Quoted,
             What::ScopePower | What::ScopeDeviation | What::ScopeError => FigureKind::Derived,
             _ if self.is_native() => FigureKind::Native,
             What::Energy
+            | What::CachePower
+            | What::CacheEnergy
             | What::EnergyDeviation
             | What::EnergyError
             | What::AirEnergy
@@ -154,6 +167,19 @@ impl What {
             | What::RoundTripRadio => FigureKind::Modelled,
             _ => FigureKind::Measured,
         }
+    }
+
+    /// True for figures that need the runs at other wait states, too: the cycles that those wait
+    /// more are the cache's misses.
+    #[must_use]
+    pub fn is_of_cache(self) -> bool {
+        matches!(self, What::CacheMisses | What::CachePower | What::CacheEnergy)
+    }
+
+    /// True for figures that depend on the program whose runs they are of, beside its cycles.
+    #[must_use]
+    pub fn is_of_program(self) -> bool {
+        self.is_of_cache() || matches!(self, What::LeastPower | What::MostPower)
     }
 
     /// True for times of the machine that runs this program.

@@ -9,8 +9,10 @@ use crate::paper::{Column, FigureKind, Line, Over, Paper, Part, Table, What, Wit
 use energy::instrument::{Reading, Waveform};
 use energy::radio::Transmission;
 use energy::sizing;
+use lab::LabError;
 use lab::accuracy::Bound;
 use lab::delivery;
+use lab::energy_accuracy::{EnergyAccuracy, ProgramCurrent};
 
 /// Steps of [`What::LeastClock`], in Hz.
 const CLOCK_STEP_HZ: f64 = 100e3;
@@ -39,6 +41,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         notes.push(why_not);
         None
     });
+    notes.extend(program_note(paper, line, column, all));
     if figure.is_none() && is_missing(paper, line, column, all) {
         notes.push(INTERRUPTED.into());
     }
@@ -86,6 +89,17 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, a
         version: all.origin.version.clone(),
         commit: all.origin.commit.as_str().to_owned(),
     }
+}
+
+/// The note on a cell of power about what runs; nothing for other figures.
+fn program_note(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> Option<String> {
+    let is_power = matches!(column.what, Some(What::Power | What::LeastPower | What::MostPower));
+    let figures = is_power.then(|| Figures::of(paper, line, column, None, all).ok().flatten()).flatten()?;
+    let target = figures.subject.target.name();
+    Some(match figures.energy_accuracy().program_range() {
+        Some(range) => format!("{target}: one current for all programs; {range}."),
+        None => format!("{target}: one current for all programs."),
+    })
 }
 
 /// The figure of a cell in SI units, or the sentence why there cannot be one.
@@ -253,6 +267,7 @@ impl<'a> Figures<'a> {
             Some(What::Deviation) => deviation_s(),
             Some(What::Error) => error_s(),
             Some(What::Power) => Some(self.power_w()),
+            Some(what) if what.is_of_program() => self.of_program(what)?,
             Some(what @ (What::ScopePower | What::ScopeDeviation | What::ScopeError)) => self.read_w(what),
             Some(What::Energy) => self.energy_j(),
             Some(What::EnergyDeviation) => deviation_s().map(|deviation| deviation * self.power_w()),
@@ -381,6 +396,49 @@ impl<'a> Figures<'a> {
 
     fn current_a(&self) -> f64 {
         self.subject.point.power_w / self.subject.point.supply_v
+    }
+
+    /// A figure that depends on what runs.
+    fn of_program(&self, what: What) -> Result<Option<f64>, String> {
+        let accuracy = self.energy_accuracy();
+        let program_w = |program: &ProgramCurrent| program.times * self.power_w();
+        Ok(match what {
+            What::LeastPower => accuracy.least_program().map(program_w),
+            What::MostPower => accuracy.most_program().map(program_w),
+            What::CacheMisses => self.misses_per_cycle()?,
+            What::CachePower => self.cache_w()?,
+            _ => self.cache_w()?.zip(self.time_s()).map(|(watts, time_s)| watts * time_s),
+        })
+    }
+
+    /// The accuracy of the energies at the cell's clock, with the currents of published programs.
+    fn energy_accuracy(&self) -> EnergyAccuracy {
+        self.subject.target.energy_accuracy_at(self.subject.point.clock_hz as f64)
+    }
+
+    /// Misses of the part's read cache in a cycle: what the runs wait more at the wait states of
+    /// the target's own clock than at the cell's, which must have none.
+    fn misses_per_cycle(&self) -> Result<Option<f64>, String> {
+        let refuse = |error: LabError| format!("{error}.");
+        let Some((waiting, point)) = self.measured.waiting(&self.subject).map_err(refuse)? else {
+            return Ok(None);
+        };
+        let samples = self.measured.samples(&waiting);
+        let waited: Option<f64> =
+            samples.and_then(|samples| samples.iter().map(|sample| self.cycles_of(sample)).sum());
+        let own = self.cycles().filter(|_| self.subject.point.wait_states == 0);
+        Ok(waited.zip(own).map(|(waited, own)| (waited - own) / f64::from(point.wait_states) / own))
+    }
+
+    /// Power by the misses of the part's read cache.
+    fn cache_w(&self) -> Result<Option<f64>, String> {
+        let (target, point) = (self.subject.target, &self.subject.point);
+        let Some(cache) = &target.supply.cache else {
+            return Err(format!("{}: no charges of cycles by its cache are known.", target.name()));
+        };
+        let current_a =
+            self.misses_per_cycle()?.and_then(|misses| cache.current_a(point.clock_hz as f64, misses));
+        Ok(current_a.map(|current_a| current_a * self.times_v()))
     }
 
     /// The volts by which a current is multiplied.

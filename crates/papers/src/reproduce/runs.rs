@@ -2,7 +2,7 @@
 
 use super::deliveries::{Delivered, Native};
 use crate::modules::{Cost, ModuleWatcher};
-use crate::paper::{Column, Line, Over, Paper, Part};
+use crate::paper::{Column, Line, Over, Paper, Part, What};
 use energy::radio::Radio;
 use firmware::Build;
 use firmware::Firmware;
@@ -153,6 +153,23 @@ impl Measured {
         Ok(Some(Subject { runs, target, point }))
     }
 
+    /// Returns the runs of a cell at the wait states of its target's own clock, with that point;
+    /// nothing where they are those of the cell.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] for a clock that the flash is too slow for.
+    pub(super) fn waiting(
+        &self,
+        subject: &Subject<'_>,
+    ) -> Result<Option<(Vec<Run>, OperatingPoint)>, LabError> {
+        let point = subject.target.operating_point(None, None)?;
+        let runs = subject.runs.iter().map(|run| Run {
+            kind: BuildKey { wait_states: point.wait_states, ..run.kind.clone() },
+            ..run.clone()
+        });
+        Ok((point.wait_states != subject.point.wait_states).then(|| (runs.collect(), point)))
+    }
+
     /// Returns the samples of a cell; nothing where there are none or one of them was wrong.
     pub(super) fn samples(&self, runs: &[Run]) -> Option<Vec<&Sample>> {
         let samples: Vec<&Sample> = runs
@@ -214,10 +231,15 @@ pub(super) fn measure(
             // A clock that the data sheet does not allow is no run; the cell will say so.
             let Ok(Some(subject)) = measured.subject(paper, line, column, over) else { continue };
             let usual = subject.target.operating_point(None, None)?;
+            let waiting =
+                if column.what.is_some_and(What::is_of_cache) { measured.waiting(&subject)? } else { None };
             let same = usual.wait_states == subject.point.wait_states;
-            for run in subject.runs {
-                points.entry(run.kind.clone()).or_insert(if same { usual } else { subject.point });
-                runs.insert(run);
+            let point = if same { usual } else { subject.point };
+            for (ops, point) in waiting.into_iter().chain([(subject.runs, point)]) {
+                for run in ops {
+                    points.entry(run.kind.clone()).or_insert(point);
+                    runs.insert(run);
+                }
             }
         }
     }

@@ -402,6 +402,40 @@ fn ledwaba2018() {
     let times = energy("ATmega128L").published.zip(energy("M7").published).map(|(old, new)| old / new);
     assert!(times.is_some_and(|times| (times - 83.0).abs() < 0.5), "{times:?}");
     assert!(energy("ATmega128L").measured > energy("M7").measured);
+    power_by_what_runs(&outcome);
+    power_by_misses(&outcome);
+}
+
+/// The outermost published programs stand beside a part's one current, and each power says so.
+fn power_by_what_runs(outcome: &Reproduction) {
+    for (board, least, most) in
+        [("M0", 0.71, None), ("M3", 0.83, None), ("M4", 0.63, Some(1.31)), ("M7", 0.81, Some(1.1))]
+    {
+        let of = |column| cell(outcome, "Section V.B, what runs", board, column).measured;
+        let one = of("one current").expect("a power");
+        let times = |column| of(column).map(|power| (power / one * 100.0).round() / 100.0);
+        assert_eq!((times("least"), times("most")), (Some(least), most), "{board}");
+        let notes = &cell(outcome, "Table 9", board, "mean").notes;
+        let told =
+            notes.iter().find(|note| note.contains("one current for all programs; published programs"));
+        assert!(told.is_some_and(|note| note.contains(&format!("draw {least} ("))), "{board}: {notes:?}");
+    }
+    let without = &cell(outcome, "Future work, FRAM", "AES-128", "power, one current").notes;
+    assert!(without.iter().any(|note| note == "msp430fr5994: one current for all programs."), "{without:?}");
+}
+
+/// A miss adds its charge to a cycle's: 0.1138 nC and 0.2388 nC at 8 MHz and 3 V.
+fn power_by_misses(outcome: &Reproduction) {
+    for row in ["AES-128", "SHA-256", "ECDSA, signing"] {
+        let of = |column| measured(outcome, "Future work, FRAM", row, column);
+        let share = of("cycles with a miss") / 100.0;
+        assert!((0.02..0.5).contains(&share), "{row}: {share}");
+        let expected_mw = (0.1138 + 0.2388 * share) * 8.0 * 3.0;
+        assert!((of("power by misses") - expected_mw).abs() < 1e-9, "{row}: {expected_mw} mW");
+        let energies = of("energy by misses") / of("energy, one current");
+        let powers = of("power by misses") / of("power, one current");
+        assert!((energies / powers - 1.0).abs() < 1e-9, "{row}");
+    }
 }
 
 #[test]

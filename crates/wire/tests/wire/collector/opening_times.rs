@@ -4,6 +4,7 @@
 
 use super::fixture::{NOW_MS, NOW_S, collector_and_meters, quiet};
 use rand::{SeedableRng, rngs::StdRng};
+use std::env;
 use std::time::Instant;
 use wire::meter::{ReassemblyOutcome, Suite, UplinkOutcome};
 
@@ -58,4 +59,28 @@ fn times_us(suite: Suite) -> Vec<f64> {
         }
     }
     times_us
+}
+
+/// Makes 100 reports of the suite that `OPENED_SUITE` names, and opens the first `OPENED`.
+///
+/// An instruction counter of the whole process tells by two such runs what one report takes.
+#[test]
+#[ignore = "for a counter of instructions around it"]
+fn opened_reports_of_a_suite() {
+    let variable = |name| env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
+    let suite = Suite::named(&variable("OPENED_SUITE")).expect("a suite's name");
+    let opened: usize = variable("OPENED").parse().expect("a number of reports");
+    let rng = &mut StdRng::seed_from_u64(SEED);
+    let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
+    let reports: Vec<_> = (0..100).map(|_| (meters[0].report(NOW_S, rng), meters[0].n)).collect();
+    for (packets, n) in &reports[..opened] {
+        let mut accepted = None;
+        for packet in packets {
+            if let ReassemblyOutcome::Sealed(message) = collector.reassemble(packet) {
+                accepted = Some(collector.accept(message.open(), NOW_MS));
+            }
+        }
+        assert!(matches!(accepted, Some(UplinkOutcome::Report(_))), "{suite}: {accepted:?}");
+        collector.confirm_report(1, *n).expect("handed out");
+    }
 }
