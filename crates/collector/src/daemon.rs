@@ -144,10 +144,10 @@ impl Daemon {
             }
             _ => None,
         };
-        let telegrams = start_intake(intake, &running).await?;
         let publisher = self.mqtt.map(|broker| {
             Publisher::start(broker, client, meters.events(), read_meters(running.reader().clone()))
         });
+        let telegrams = start_intake(intake, &running).await?;
         let tokens = ask(running.reader(), Reader::tokens).await?;
         let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
         let udp = udp.into_iter().zip(running.udp()).map(|(network, what)| OfNetwork { network, what });
@@ -185,7 +185,9 @@ async fn start_intake(intake: Intake, running: &Running) -> Result<Option<Telegr
         return Ok(None);
     }
     let (keys, reader) = (running.keys().clone(), running.reader().clone());
-    TelegramIntake::start(intake, keys, reader, running.writer().clone()).await.map(Some)
+    let meters = running.meters().clone();
+    let tell_observers = Box::new(move |event| meters.publish(event));
+    TelegramIntake::start(intake, keys, reader, running.writer().clone(), tell_observers).await.map(Some)
 }
 
 /// Serves, until it is told to stop or a part of it has ended.

@@ -1,6 +1,7 @@
 //! The events for observers: the dashboard's live view, and MQTT. An event comes after it is
 //! durable, in order, to every subscriber that keeps up.
 
+use crate::mbus_meter::MbusMeterId;
 use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::meter::{MeterId, Suite};
@@ -25,6 +26,10 @@ pub enum Event {
         #[serde(flatten)]
         meter: GlobalMeterId,
     },
+    /// A telegram of another maker's meter was stored.
+    Telegram(Telegram),
+    /// Another maker's meter was removed: its telegrams are no longer taken.
+    MbusMeterRemoved { meter: MbusMeterId },
     /// Some were not told: ask for all again.
     #[serde(rename = "resync")]
     Missed,
@@ -53,6 +58,38 @@ pub struct Reading {
     pub suite: Suite,
     /// The signal strength of its last packet, in dBm.
     pub rssi_dbm: Option<i8>,
+}
+
+/// A telegram as it is shown: its numbers whose codes are all known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Telegram {
+    /// The meter, as it was registered.
+    pub meter: MbusMeterId,
+    /// The code of its device type.
+    pub device_type: u8,
+    /// When it was heard: Unix time in milliseconds.
+    pub heard_ms: i64,
+    /// False: nothing authenticates it, and anybody may have sent it.
+    pub authenticated: bool,
+    pub values: Vec<TelegramValue>,
+}
+
+/// A number of a telegram.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TelegramValue {
+    pub quantity: String,
+    /// The unit; empty if there is none.
+    pub unit: String,
+    /// The number in decimal, without rounding.
+    pub value: String,
+    /// `instantaneous`, `maximum`, `minimum` or `during error`.
+    pub function: String,
+    /// The storage number: 0 now, higher ones for the past.
+    pub storage: u64,
+    pub tariff: u32,
+    pub subunit: u16,
+    /// Names of codes that change what the number says, such as `backward only`.
+    pub modifiers: Vec<String>,
 }
 
 /// An alert as it is shown.
@@ -169,6 +206,7 @@ mod tests {
             let (cause, detail) = ("silent".to_owned(), "not heard".to_owned());
             Event::Alert(Alert { id: 3, meter, at_s: 5, cause, detail })
         };
+        let mbus_meter = "ELS-12345678".parse().expect("a meter");
         let reading = Reading {
             meter,
             n: 1,
@@ -189,6 +227,14 @@ mod tests {
             Event::Command(CommandUpdate { id: 1, meter, state: CommandState::Sent }),
             Event::Meter { meter },
             Event::Update { meter },
+            Event::Telegram(Telegram {
+                meter: mbus_meter,
+                device_type: 3,
+                heard_ms: 4,
+                authenticated: false,
+                values: vec![TelegramValue { value: "0.5".into(), ..TelegramValue::default() }],
+            }),
+            Event::MbusMeterRemoved { meter: mbus_meter },
             Event::Missed,
         ] {
             let text = serde_json::to_string(&event).expect("JSON");

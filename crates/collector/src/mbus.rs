@@ -9,13 +9,14 @@ mod contents;
 mod import;
 mod intake;
 mod partial_messages;
+mod published;
 mod queue;
 mod receiver;
 mod refusal;
 mod source;
 
 pub use import::{ImportError, read_key_file};
-pub use intake::{Intake, IntakeError, TelegramIntake};
+pub use intake::{Intake, IntakeError, TelegramIntake, TellObservers};
 pub use queue::{LINES_MAX, LINES_OF_SENDER_MAX, LineQueue};
 pub use receiver::TelegramReceiver;
 pub use refusal::Refusal;

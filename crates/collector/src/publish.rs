@@ -6,6 +6,7 @@
 //! once: after a lost connection some may come twice.
 
 mod broker;
+pub mod telegrams;
 pub mod topics;
 
 pub use broker::Broker;
@@ -21,6 +22,7 @@ use rustls::CertificateError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use telegrams::TelegramTopics;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -91,6 +93,7 @@ impl Publisher {
             client,
             meters,
             names: Names::default(),
+            telegrams: TelegramTopics::default(),
             greetings: VecDeque::new(),
             waiting: VecDeque::new(),
             lost: 0,
@@ -213,6 +216,7 @@ struct Work {
     client: AsyncClient,
     meters: ReadMeters,
     names: Names,
+    telegrams: TelegramTopics,
     /// The messages of each new connection, before all that waits: their number is that of meters.
     greetings: VecDeque<Said>,
     waiting: VecDeque<Said>,
@@ -289,6 +293,7 @@ impl Work {
         let said = self.read_meters(|_| true).await;
         self.greetings.push_back(Said::retained(STATUS, topics::ONLINE));
         self.greetings.extend(said);
+        self.greetings.extend(self.telegrams.sensors());
     }
 
     fn disconnected(&mut self, unconfirmed: Vec<Said>) {
@@ -314,6 +319,8 @@ impl Work {
             Event::Meter { meter } => {
                 self.changed.insert(meter);
             }
+            Event::Telegram(telegram) => self.waiting.extend(self.telegrams.telegram(&telegram)),
+            Event::MbusMeterRemoved { meter } => self.waiting.extend(self.telegrams.removed(meter)),
             Event::Missed => {
                 tracing::warn!(
                     "MQTT: events of workers did not come and were not published; they are stored"

@@ -1,6 +1,6 @@
 //! A command that the documentation shows is a command that works: every `./wattseal` and `make`
 //! line of its shell blocks is run as it stands, in order; a bench that does not say how many runs
-//! it wants gets one, and one of all rows gets a few targets. The collector's lines and the
+//! it wants gets one, and one of all rows gets a target. The collector's lines and the
 //! demonstration's are run by the tests of their own crates.
 
 use lab::operations::VARIANTS;
@@ -28,8 +28,8 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
-    // The sweep is a command of its own: here it is of three targets, others each time, without one
-    // of the compiler's two slow builds of the curves, which take longer than all else together.
+    // The sweep is a command of its own: here it is of one target, another each time, without one of
+    // the compiler's two slow builds of the curves, which take longer than all else together.
     if line.starts_with("./wattseal bench --all") {
         let mut random = Random::new(seed());
         let left_out = ["portable", "small"][random.below(2) as usize];
@@ -38,11 +38,9 @@ fn run(document: &str, line: &str) {
             run.push_str(&format!(" --variant {variant}"));
         }
         let workspace = Workspace::at(&home()).expect("the project");
-        let mut targets = workspace.target_names().expect("the target files");
-        for _ in 0..3 {
-            let target = targets.swap_remove(random.below(targets.len() as u32) as usize);
-            run.push_str(&format!(" --target {target}"));
-        }
+        let targets = workspace.target_names().expect("the target files");
+        let target = &targets[random.below(targets.len() as u32) as usize];
+        run.push_str(&format!(" --target {target}"));
     }
     let once = LINES.lock().expect("no panic").entry(line.to_owned()).or_default().clone();
     once.get_or_init(|| {

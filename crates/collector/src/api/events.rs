@@ -42,7 +42,7 @@ pub(super) struct EventArguments {
 }
 
 /// Events that are durable from now on: `event: reading|alert|command|meter|update` with the JSON
-/// of it. `event: resync` says that some were left out, because the listener was too slow, or a
+/// of it, of all networks also `telegram|mbus-meter-removed`. `event: resync` says that some were left out, because the listener was too slow, or a
 /// worker of the cluster was not heard for a moment: ask for all again.
 #[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
@@ -142,6 +142,8 @@ fn is_of(event: &Event, whose: MeterFilter) -> bool {
         Event::Command(event::CommandUpdate { meter, .. })
         | Event::Meter { meter }
         | Event::Update { meter } => Some(*meter),
+        // Other makers' meters are in no network.
+        Event::Telegram(_) | Event::MbusMeterRemoved { .. } => return whose == MeterFilter::All,
     };
     match whose {
         MeterFilter::All => true,
@@ -157,6 +159,8 @@ fn as_sent(event: &Event) -> Option<Sent> {
         Event::Command(_) => "command",
         Event::Meter { .. } => "meter",
         Event::Update { .. } => "update",
+        Event::Telegram(_) => "telegram",
+        Event::MbusMeterRemoved { .. } => "mbus-meter-removed",
         Event::Missed => "resync",
     };
     Sent::default().event(name).json_data(event).ok()

@@ -102,7 +102,7 @@ impl<W: Write + Send> ParquetSink<W> {
 }
 
 /// The next column of a group. known: which rows have a value, where not all do.
-fn write_column<T: DataType, W: Write + Send>(
+pub(super) fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
     known: Option<&[i16]>,

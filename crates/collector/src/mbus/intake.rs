@@ -1,9 +1,11 @@
 //! The service of the telegrams: hears the sources, and takes their lines to the store.
 
+use super::published::published;
 use super::queue::LineQueue;
 use super::receiver::TelegramReceiver;
 use super::refusal::Refusal;
 use super::source::{Sender, TelegramSource};
+use crate::event::{self, Event};
 use crate::gateway::serial::SerialLine;
 use crate::gateway::serial::text::Lines;
 use crate::mbus_meter::MbusMeterId;
@@ -12,7 +14,7 @@ use crate::source_prefix::source_prefix;
 use crate::store::{NewTelegram, Reader, StoreError, Write, Written};
 use crate::writer::WriterHandle;
 use jiff::tz::TimeZone;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +47,9 @@ pub struct Intake {
     /// The zone of the meters' clocks.
     pub zone: TimeZone,
 }
+
+/// Tells observers of something that is durable.
+pub type TellObservers = Box<dyn Fn(Event) + Send + Sync>;
 
 /// The running intake.
 pub struct TelegramIntake {
@@ -97,9 +102,12 @@ impl TelegramIntake {
         keys: KeyStore,
         reader: Reader,
         writer: WriterHandle,
+        tell_observers: TellObservers,
     ) -> Result<TelegramIntake, IntakeError> {
         let receiver = TelegramReceiver::new(intake.zone, intake.unauthenticated);
-        let worker = Worker { receiver, keys, reader, writer, revision: None, refused: BTreeMap::new() };
+        let (registered, refused) = (BTreeSet::new(), BTreeMap::new());
+        let worker =
+            Worker { receiver, keys, reader, writer, tell_observers, revision: None, registered, refused };
         let loaded = tokio::task::spawn_blocking(move || worker.load()).await;
         let worker = loaded.map_err(|_| IntakeError::Ended)??;
         let inbox = Arc::new(LineInbox::default());
@@ -227,8 +235,11 @@ struct Worker {
     keys: KeyStore,
     reader: Reader,
     writer: WriterHandle,
+    tell_observers: TellObservers,
     /// The state of the keys that were read.
     revision: Option<MbusRevision>,
+    /// The meters of these keys.
+    registered: BTreeSet<MbusMeterId>,
     refused: BTreeMap<MbusMeterId, Refused>,
 }
 
@@ -254,6 +265,11 @@ impl Worker {
         if self.revision.as_ref() != Some(&revision) {
             let meters = self.keys.mbus_meters()?;
             tracing::info!(meters = meters.len(), "meters of other makers");
+            let registered: BTreeSet<MbusMeterId> = meters.keys().copied().collect();
+            for meter in self.registered.difference(&registered) {
+                (self.tell_observers)(Event::MbusMeterRemoved { meter: *meter });
+            }
+            self.registered = registered;
             self.receiver.set_meters(meters);
             self.revision = Some(revision);
         }
@@ -311,19 +327,24 @@ impl Worker {
         if telegrams.is_empty() {
             return Some(self);
         }
-        let meters: Vec<MbusMeterId> = telegrams.iter().map(|telegram| telegram.meter).collect();
+        let events: Vec<event::Telegram> = telegrams.iter().map(|telegram| published(telegram)).collect();
         match self.writer.write(telegrams.into_iter().map(Write::Telegram).collect()).await {
             Ok(written) => {
-                for (meter, written) in meters.into_iter().zip(written) {
+                for (event, written) in events.into_iter().zip(written) {
+                    let meter = event.meter;
                     tracing::debug!(%meter, ?written, "telegram");
-                    if written == Written::Repeated {
-                        tracing::warn!(%meter, "a telegram's counter is stored already: does another collector hear it, too?");
+                    match written {
+                        Written::Done => (self.tell_observers)(Event::Telegram(event)),
+                        Written::Repeated => {
+                            tracing::warn!(%meter, "a telegram's counter is stored already: does another collector hear it, too?");
+                        }
+                        _ => {}
                     }
                 }
                 Some(self)
             }
             Err(error) => {
-                tracing::error!(%error, telegrams = meters.len(), "telegrams are not stored");
+                tracing::error!(%error, telegrams = events.len(), "telegrams are not stored");
                 // A telegram that was not stored may come again.
                 let reread = tokio::task::spawn_blocking(move || {
                     let reread = self.load_counters();

@@ -172,7 +172,7 @@ impl TelegramReceiver {
         Ok(Some(NewTelegram {
             meter: meter.meter,
             heard_ms,
-            address: opened.meter.to_string(),
+            address: opened.meter,
             mode: (opened.header.configuration.field >> 8 & 0x1f) as u8,
             authenticated,
             counter,

@@ -3,7 +3,7 @@
 use crate::event::{Alert, Reading};
 use crate::network::GlobalMeterId;
 use crate::store::Meter;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// The topic of the collector's state: [`ONLINE`] or [`OFFLINE`], retained.
@@ -12,7 +12,7 @@ pub const ONLINE: &str = "online";
 /// It is not: said by itself when it stops, else by the broker.
 pub const OFFLINE: &str = "offline";
 /// The topic of Home Assistant's discovery, by its default.
-const DISCOVERY: &str = "homeassistant";
+pub(super) const DISCOVERY: &str = "homeassistant";
 /// The intervals without a newer figure after which Home Assistant shows it as not available; there
 /// is also a least time in seconds.
 const EXPIRES_AFTER_INTERVALS: u32 = 3;
@@ -146,6 +146,11 @@ pub fn alert(alert: &Alert) -> Said {
     Said::passing(topic, json!({ "id": id, "at_s": at_s, "cause": cause, "detail": detail }).to_string())
 }
 
+/// The program that speaks, as discovery names it.
+pub(super) fn origin() -> Value {
+    json!({ "name": "WattSeal", "sw_version": env!("CARGO_PKG_VERSION") })
+}
+
 /// Returns Home Assistant's MQTT discovery of a meter: a device with two sensors, power and energy.
 /// Of a revoked meter it takes them back.
 #[must_use]
@@ -182,7 +187,7 @@ pub fn discovery(meter: &Meter) -> Vec<Said> {
                 "model": "Electricity meter",
                 "serial_number": meter.meter.to_string(),
             },
-            "origin": { "name": "WattSeal", "sw_version": env!("CARGO_PKG_VERSION") },
+            "origin": origin(),
         })
         .to_string()
     };

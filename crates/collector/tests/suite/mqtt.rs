@@ -3,7 +3,7 @@
 
 mod hostile;
 
-use collector::event::{Alert, Event, Reading};
+use collector::event::{Alert, Event, Reading, Telegram, TelegramValue};
 use collector::publish::{Broker, Publisher, ReadMeters};
 use collector::store::{Link, Meter};
 use serde_json::Value;
@@ -288,6 +288,53 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     }
     publisher.stop().await;
     assert_eq!(next(&heard, "wattseal/status").1, "offline");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_makers_meters_are_devices_of_home_assistant() {
+    let mut mosquitto = Mosquitto::start("allow_anonymous true");
+    let (listening, heard) = mosquitto.listen(&[]);
+    let fixture = fixture();
+    let publisher = fixture.publisher(mosquitto.broker());
+    next(&heard, "wattseal/status");
+    let meter = "KAW-53820306".parse().expect("a meter");
+    let volume = TelegramValue {
+        quantity: "volume".into(),
+        unit: "m³".into(),
+        value: "12.345".into(),
+        function: "instantaneous".into(),
+        ..TelegramValue::default()
+    };
+    fixture.tell(Event::Telegram(Telegram {
+        meter,
+        device_type: 0x16,
+        heard_ms: 1_767_225_600_000,
+        authenticated: true,
+        values: vec![volume],
+    }));
+    let sensor = "homeassistant/sensor/wattseal_mbus_kaw_53820306/volume_m3/config";
+    let config: Value = serde_json::from_str(&next(&heard, sensor).1).expect("JSON");
+    assert_eq!(
+        [&config["device_class"], &config["state_class"], &config["unit_of_measurement"]],
+        ["water", "total_increasing", "m³"]
+    );
+    let topic = config["state_topic"].as_str().expect("a topic");
+    let figure: Value = serde_json::from_str(&next(&heard, topic).1).expect("JSON");
+    assert_eq!((&figure["value"], &figure["authenticated"]), (&"12.345".into(), &true.into()));
+    assert_eq!(next(&heard, "emon/KAW-53820306/volume_m3"), (false, "12.345".into()));
+    // A broker that has forgotten it hears it again; one that was away hears of the removal.
+    mosquitto.process.kill();
+    drop((listening, heard));
+    mosquitto.restart();
+    let (listening, heard) = mosquitto.listen(&[]);
+    next(&heard, sensor);
+    mosquitto.process.kill();
+    drop((listening, heard));
+    fixture.tell(Event::MbusMeterRemoved { meter });
+    mosquitto.restart();
+    let (_listening, heard) = mosquitto.listen(&[]);
+    assert_eq!(next(&heard, sensor).1, "");
+    publisher.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -41,7 +41,7 @@ pub(crate) struct ExportArgs {
     /// Of this meter, as 258, or, of network 7, as 7-258; may be repeated [default: all]
     #[arg(long, value_name = "[NETWORK-]METER", value_parser = meter)]
     meter: Vec<GlobalMeterId>,
-    /// Records of other makers' telegrams, as CSV; --meter is not for them
+    /// Records of other makers' telegrams; --meter is not for them
     #[arg(long, conflicts_with = "meter")]
     wireless_mbus: bool,
     /// From then on: 2026-01-31, or 2026-01-31T12:00:00Z [default: the first]
@@ -148,10 +148,7 @@ fn tables(found: &Audit) -> String {
 pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
     let format = match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => export::Format::Csv,
-        Some("parquet") if !args.wireless_mbus => export::Format::Parquet,
-        _ if args.wireless_mbus => {
-            return Err(CommandError::Usage("--wireless-mbus writes CSV alone: OUT.csv".into()));
-        }
+        Some("parquet") => export::Format::Parquet,
         _ => {
             return Err(CommandError::Usage(
                 "the file's ending says what it is to be: OUT.csv or OUT.parquet".into(),
@@ -172,7 +169,7 @@ pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
     let written = if args.wireless_mbus {
         let Selection { from_s, to_s, .. } = selection;
         let all = TelegramSelection { meters: Vec::new(), from_s, to_s };
-        export::export_telegrams(&reader, &all, to).map_err(CommandError::from)
+        export::export_telegrams(&reader, &all, format, to).map_err(CommandError::from)
     } else {
         export::export(&reader, &selection, format, to, |_| {}).map_err(CommandError::from)
     };

@@ -34,7 +34,7 @@ pub(in crate::store) fn put(session: Session<'_>, new: &NewTelegram) -> Result<W
         values![
             &meter,
             new.heard_ms,
-            &new.address,
+            &new.address.to_string(),
             new.mode,
             i64::from(new.authenticated),
             new.counter.map(|(_, counter)| counter),

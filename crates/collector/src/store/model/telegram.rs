@@ -2,14 +2,15 @@
 
 use crate::mbus_meter::MbusMeterId;
 use serde::{Deserialize, Serialize};
+use wire::wireless_mbus::MeterAddress;
 
 /// A telegram that was opened and taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTelegram {
     pub meter: MbusMeterId,
     pub heard_ms: i64,
-    /// The meter's whole address: maker, number, version, device type.
-    pub address: String,
+    /// The meter's whole address.
+    pub address: MeterAddress,
     /// The code of its security mode.
     pub mode: u8,
     /// A MAC with the meter's key covers the records.

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use wire::meter::{Command, Image, ImageRefusal, MessageKind, QueuedCommand, Suite};
+use wire::wireless_mbus::{Manufacturer, MeterAddress};
 
 const HOUR_S: i64 = 3600;
 
@@ -91,7 +92,12 @@ fn telegram(counter: u32, heard_ms: i64) -> Write {
     Write::Telegram(Box::new(NewTelegram {
         meter: MBUS_METER.parse().expect("a meter"),
         heard_ms,
-        address: "ELS 12345678 33 03".to_owned(),
+        address: MeterAddress {
+            manufacturer: Manufacturer(0x1593),
+            identification: [0x78, 0x56, 0x34, 0x12],
+            version: 0x33,
+            device_type: 3,
+        },
         mode: 7,
         authenticated: true,
         counter: Some(([0x80; 8], counter)),

@@ -2,9 +2,11 @@
 
 use super::fixture::{NEW_YEAR_MS, Published, receive, receiver, telegrams};
 use crate::store::place::{Engine, on_each_engine};
-use collector::export::{TelegramSelection, export_telegrams};
+use collector::export::{Format, TelegramSelection, export_telegrams};
 use collector::mbus::Refusal;
 use collector::store::{NewTelegram, Reader, StoredTelegram, TelegramQuery, TelegramRecord, Write, Written};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
 use std::collections::{BTreeMap, BTreeSet};
 
 on_each_engine!(telegrams_of_all_makers_are_stored_with_their_values);
@@ -95,11 +97,41 @@ fn telegrams_of_all_makers_are_stored_with_their_values(engine: Engine) {
 
     let all = TelegramSelection { meters: Vec::new(), from_s: i64::MIN, to_s: i64::MAX };
     let mut csv = Vec::new();
-    let lines = export_telegrams(&reader, &all, &mut csv).expect("exported");
+    let lines = export_telegrams(&reader, &all, Format::Csv, &mut csv).expect("exported");
     let csv = String::from_utf8(csv).expect("UTF-8");
     assert_eq!(csv.lines().count() as u64, lines + 1);
     assert!(csv.contains("m³") && csv.contains(",false,5,"), "{}", &csv[..500]);
+    check_parquet(&reader, &all, &csv);
     let proved = published.iter().filter(|(published, _)| published.is_authentic()).count() as u64;
     let audit = collector::audit::audit(&reader, [], |_, _| {}).expect("audited");
     assert_eq!((audit.telegrams, audit.telegrams_unauthenticated), (proved, published.len() as u64 - proved));
+}
+
+/// The Parquet file has the rows of the CSV file.
+fn check_parquet(reader: &Reader, all: &TelegramSelection, csv: &str) {
+    let mut file = tempfile::tempfile().expect("a file");
+    let rows = export_telegrams(reader, all, Format::Parquet, &mut file).expect("exported");
+    let file = SerializedFileReader::new(file).expect("a Parquet file");
+    let mut lines = csv::Reader::from_reader(csv.as_bytes());
+    let mut seen = 0;
+    for (row, line) in file.get_row_iter(None).expect("rows").zip(lines.records()) {
+        let (row, line) = (row.expect("a row"), line.expect("a line"));
+        for text in [0, 8, 13, 14, 16] {
+            assert_eq!(row.get_string(text).expect("a text"), &line[text]);
+        }
+        for optional in [12, 17] {
+            assert_eq!(row.get_string(optional).map_or("", |text| text), &line[optional]);
+        }
+        for integer in [3, 4, 5, 6, 7, 9, 10, 11, 18] {
+            let number = row.get_long(integer).map_or(String::new(), |number| number.to_string());
+            assert_eq!(number, line[integer], "column {integer}");
+        }
+        for flag in [2, 15] {
+            assert_eq!(row.get_bool(flag).expect("a flag").to_string(), line[flag]);
+        }
+        let heard = jiff::Timestamp::from_millisecond(row.get_timestamp_millis(1).expect("a time"));
+        assert_eq!(heard.expect("a time"), line[1].parse().expect("a time"));
+        seen += 1;
+    }
+    assert_eq!((seen, rows), (csv.lines().count() as u64 - 1, seen));
 }

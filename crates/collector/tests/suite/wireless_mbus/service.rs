@@ -2,25 +2,29 @@
 
 use super::fixture::{KAW, forged, litres, telegram};
 use crate::api::stand::{LONG, Stand};
+use collector::event::Event;
 use collector::mbus::{Intake, TelegramIntake, TelegramSource};
 use collector::registry::KeyStore;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use std::net::UdpSocket;
 use std::process::Command;
+use std::sync::mpsc;
 use std::time::Instant;
 
-async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket) {
+async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket, mpsc::Receiver<Event>) {
     let source = TelegramSource::Udp("127.0.0.1:0".parse().expect("an address"));
     let intake = Intake { sources: vec![source], unauthenticated: false, zone: TimeZone::UTC };
     let running = &stand.running;
     let keys: KeyStore = running.keys().clone();
     let reader = running.reader().clone();
-    let intake =
-        TelegramIntake::start(intake, keys, reader, running.writer().clone()).await.expect("it hears");
+    let (tell, told) = mpsc::channel();
+    let tell = Box::new(move |event| tell.send(event).expect("the test listens"));
+    let intake = TelegramIntake::start(intake, keys, reader, running.writer().clone(), tell);
+    let intake = intake.await.expect("it hears");
     let gateway = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     gateway.connect(intake.udp()[0]).expect("loopback");
-    (intake, gateway)
+    (intake, gateway, told)
 }
 
 /// Sends until the meter has this number of telegrams, as a meter does.
@@ -41,7 +45,7 @@ async fn until(stand: &Stand, token: &str, gateway: &UdpSocket, (line, telegrams
 async fn datagrams_become_telegrams_of_the_api() {
     let stand = Stand::new().await;
     let token = stand.first_token("anna").await;
-    let (intake, gateway) = begin(&stand).await;
+    let (intake, gateway, told) = begin(&stand).await;
     // Keys that come while it runs are taken.
     let published = telegram("kamstrup-profile-d-1");
     stand.running.keys().put_mbus_meters(&[published.registered(false)]).expect("put");
@@ -60,10 +64,19 @@ async fn datagrams_become_telegrams_of_the_api() {
     let volume = &stored["contents"]["records"][1];
     assert_eq!((&volume["mantissa"], &volume["unit"]), (&"0".into(), &"m³".into()), "{volume}");
     assert_eq!(telegrams.as_array().map(Vec::len), Some(1));
+    // Observers hear of it once it is stored, and of nothing that was refused.
+    let Ok(Event::Telegram(event)) = told.recv_timeout(LONG) else { panic!("nothing is told") };
+    assert_eq!((event.meter.to_string(), event.authenticated, event.device_type), (KAW.into(), true, 0x16));
+    let volume = event.values.iter().find(|value| value.quantity == "volume").expect("a volume");
+    assert_eq!((volume.unit.as_str(), volume.storage), ("m³", 0), "{volume:?}");
     for number in 0..50 {
         gateway.send(forged(1, &litres(number)).as_bytes()).expect("sent");
     }
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Empty));
+    stand.running.keys().remove_mbus_meter(event.meter).expect("removed");
+    let removed = tokio::task::spawn_blocking(move || told.recv_timeout(LONG)).await.expect("no panic");
+    assert_eq!(removed, Ok(Event::MbusMeterRemoved { meter: event.meter }));
     intake.stop().await;
     // What was refused is counted at the end.
     let meters = stand.get("/wireless-mbus", &token).await;

@@ -1,0 +1,82 @@
+//! Telegrams as observers are told of them: their numbers, without codes, keys and passwords.
+
+use crate::event::{Telegram, TelegramValue};
+use crate::store::NewTelegram;
+
+/// Quantities whose numbers open something.
+const SECRET: [&str; 3] = ["access code", "password", "security key"];
+
+/// Returns the numbers of a telegram whose codes are all known.
+pub(super) fn published(telegram: &NewTelegram) -> Telegram {
+    let values = telegram.contents.records.iter().filter_map(|record| {
+        let quantity = record.quantity.clone().filter(|name| !SECRET.contains(&name.as_str()))?;
+        // Only a number that is understood has one.
+        record.mantissa.as_ref()?;
+        Some(TelegramValue {
+            quantity,
+            unit: record.unit.clone(),
+            value: record.value.clone(),
+            function: record.function.clone(),
+            storage: record.storage,
+            tariff: record.tariff,
+            subunit: record.subunit,
+            modifiers: record.modifiers.clone(),
+        })
+    });
+    Telegram {
+        meter: telegram.meter,
+        device_type: telegram.address.device_type,
+        heard_ms: telegram.heard_ms,
+        authenticated: telegram.authenticated,
+        values: values.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{TelegramContents, TelegramRecord};
+    use wire::wireless_mbus::{Manufacturer, MeterAddress};
+
+    fn record(quantity: Option<&str>, mantissa: Option<&str>) -> TelegramRecord {
+        TelegramRecord {
+            quantity: quantity.map(str::to_owned),
+            mantissa: mantissa.map(str::to_owned),
+            value: "17".into(),
+            ..TelegramRecord::default()
+        }
+    }
+
+    #[test]
+    fn secrets_and_bytes_of_unknown_codes_are_not_told() {
+        let number = Some("17");
+        let records = vec![
+            record(Some("volume"), number),
+            record(Some("password"), number),
+            record(Some("access code"), number),
+            record(Some("security key"), number),
+            record(None, number),
+            record(Some("energy"), None),
+        ];
+        let address = MeterAddress {
+            manufacturer: Manufacturer(0x1593),
+            identification: [0x78, 0x56, 0x34, 0x12],
+            version: 1,
+            device_type: 7,
+        };
+        let telegram = NewTelegram {
+            meter: "ELS-12345678".parse().expect("a meter"),
+            heard_ms: 1,
+            address,
+            mode: 7,
+            authenticated: true,
+            counter: None,
+            access_number: None,
+            status: None,
+            clock_off_s: None,
+            contents: TelegramContents { records, ..TelegramContents::default() },
+        };
+        let told: Vec<String> = published(&telegram).values.into_iter().map(|value| value.quantity).collect();
+        assert_eq!(told, ["volume"]);
+    }
+}
