@@ -19,6 +19,8 @@ pub struct Setup {
     pub elf: PathBuf,
     /// Address and names that it does not say.
     pub loading: Loading,
+    /// Files whose bytes are loaded beside it, and their addresses.
+    pub beside: Vec<(PathBuf, u32)>,
     /// The target's exact name.
     pub target: String,
     /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the
@@ -72,6 +74,7 @@ impl Setup {
         Setup {
             elf,
             loading: Loading::default(),
+            beside: Vec::new(),
             target: target.into(),
             clock_hz: None,
             crystal_hz: None,
@@ -107,6 +110,12 @@ impl Setup {
             let place = place.or_else(|| roomier(workspace, &target, &firmware)).unwrap_or_default();
             LabError::Fault { target: target.name().into(), fault, place }
         })?;
+        for ((path, _), (address, bytes)) in self.beside.iter().zip(self.read_beside()?) {
+            if !machine.poke(address, &bytes) {
+                let problem = format!("{} has no memory for its bytes at {address:#x}", target.name());
+                return Err(LabError::BadFile { path: path.clone(), problem });
+            }
+        }
         machine.reset();
         machine.set_lenient(self.lenient);
         machine.set_stop_on_fault(self.stop_on_fault);
@@ -117,6 +126,17 @@ impl Setup {
             stimuli::connect(path, &target, machine.board_mut())?;
         }
         Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
+    }
+}
+
+impl Setup {
+    /// Bytes of the files beside the firmware, with their addresses.
+    pub(crate) fn read_beside(&self) -> Result<Vec<(u32, Vec<u8>)>, LabError> {
+        let read = |(path, address): &(PathBuf, u32)| match std::fs::read(path) {
+            Ok(bytes) => Ok((*address, bytes)),
+            Err(error) => Err(LabError::File { path: path.clone(), error }),
+        };
+        self.beside.iter().map(read).collect()
     }
 }
 
