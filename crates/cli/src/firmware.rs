@@ -41,7 +41,7 @@ impl LoadingArgs {
 pub(crate) struct MachineArgs {
     #[command(flatten)]
     loading: LoadingArgs,
-    /// Load this file's bytes at this address of the memory, too: an image that a bootloader starts,
+    /// Load the bytes of this file at this address, too: an image that a bootloader starts,
     /// provisioned data; may be repeated
     #[arg(long, value_name = "FILE@ADDRESS", value_parser = bytes_at)]
     load: Vec<(PathBuf, u32)>,

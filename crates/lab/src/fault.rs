@@ -74,7 +74,7 @@ pub struct Request {
     pub bad: Vec<Marker>,
     /// The function that ends the program; where absent, `_exit`, if there is one.
     pub exit: Option<String>,
-    /// Faults at the first and the last so many times that each instruction is executed; where
+    /// Number of first and of last times of each instruction at which faults are made; where
     /// absent, at all.
     pub occurrences: Option<u64>,
     /// Number of faults that are drawn; where absent, all.
@@ -223,7 +223,7 @@ impl Prepared {
         }
     }
 
-    /// What decides on a campaign's results, by name.
+    /// Settings that decide on a campaign's results, by name.
     fn header(&self, request: &Request, plan: &Plan) -> Result<Map<String, Value>, LabError> {
         let elf = &request.setup.elf;
         let bytes = std::fs::read(elf).map_err(|error| LabError::File { path: elf.clone(), error })?;

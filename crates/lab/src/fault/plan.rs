@@ -22,7 +22,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// All faults, or a sample of them. Where `occurrences` are given, those at the first and the
-    /// last so many times that each instruction is executed.
+    /// last times of each instruction, of that number.
     pub fn new(campaign: &Campaign<'_>, occurrences: Option<u64>, sample: Option<u64>, seed: u64) -> Plan {
         let (mut before, mut total) = (vec![0], 0);
         let reads_vary = campaign.models.contains(&Model::Load);

@@ -25,7 +25,7 @@ struct Touch {
     overwrites: bool,
 }
 
-/// What is known of a fault before it is run.
+/// Knowledge of a fault before it is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -35,7 +35,7 @@ pub(super) enum Known {
     SameAs(u32),
 }
 
-/// What the run without a fault tells of those with one.
+/// Knowledge from the run without a fault on those with one.
 pub(super) struct Pruning {
     /// By register of the layout, then by flag.
     touches: Vec<Vec<Touch>>,
@@ -67,7 +67,7 @@ impl Pruning {
         Pruning { touches, registers: layout.register_count(), quiet_from }
     }
 
-    /// What is known of a change at a step.
+    /// Returns the knowledge of a change at a step.
     pub fn known(&self, step: usize, change: Change) -> Known {
         let place = match change {
             Change::Register { register, .. } | Change::Zero { register } => usize::from(register),

@@ -16,7 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub(super) struct State {
     path: PathBuf,
     file: Mutex<File>,
-    /// What it had, by block.
+    /// Results that it had, by block.
     pub kept: BTreeMap<u64, Results>,
     failure: OnceLock<String>,
 }
