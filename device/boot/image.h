@@ -54,4 +54,12 @@ uint8_t ws_image_header(const uint8_t fields[WS_IMAGE_FIELDS], uint8_t slot, uin
  * out: image. Returns as ws_image_header. */
 uint8_t ws_image_verify(uint8_t slot, uint32_t floor, ws_image *image);
 
+/* The same decision anew, for the moment before the jump, against faults: from what the last
+ * ws_image_verify has computed, without its results.
+ *
+ * Returns 0 where the image of this slot was verified last, the root that it and its signature lead
+ * to is the public key's, and its version is not below the floor; else any other number. What it
+ * returns is added to the address that is jumped to, beside being compared with 0. */
+uint32_t ws_image_difference(uint8_t slot, uint32_t floor);
+
 #endif

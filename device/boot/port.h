@@ -34,8 +34,9 @@ uint8_t ws_boot_ticked(void);
 /* Starts the watchdog: about 32 s, and only a reset ends it (STM32F407), or 16 s, and a program can hold it (MSP430F5438A). */
 void ws_boot_watchdog(void);
 
-/* Leaves the peripherals as after a reset, but for the clock and the watchdog, and runs the program of a slot. Does not return. */
-void ws_boot_run(uint8_t slot);
+/* Leaves the peripherals as after a reset, but for the clock and the watchdog, and runs the program
+ * of a slot, where ws_image_difference is 0; else it waits for ever. Does not return. */
+void ws_boot_run(uint8_t slot, uint32_t floor);
 
 /* LMS's public key (crypto/lms.h) that images are signed for: in the bootloader's flash. All ones, which no signature is good for, where the
  * build was given none. */

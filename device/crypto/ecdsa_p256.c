@@ -1,6 +1,7 @@
 #include "ecdsa_p256.h"
 
 #include "compiler.h"
+#include "decision.h"
 #include "hmac_drbg.h"
 #include "number.h"
 #include "p256.h"

@@ -1,6 +1,7 @@
 #include "ecdsa_p384.h"
 
 #include "compiler.h"
+#include "decision.h"
 #include "hmac_drbg.h"
 #include "modular_wide.h"
 #include "number.h"

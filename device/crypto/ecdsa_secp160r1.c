@@ -1,6 +1,7 @@
 #include "ecdsa_secp160r1.h"
 
 #include "compiler.h"
+#include "decision.h"
 #include "hmac_drbg.h"
 #include "number.h"
 #include "secp160r1.h"

@@ -1,6 +1,7 @@
 #include "ed25519.h"
 
 #include "compiler.h"
+#include "decision.h"
 #include "ed25519_points.h"
 #include "ed25519_scalars.h"
 #include "number.h"
@@ -202,19 +203,41 @@ static void multiply_two(multiples *work, const ws_limb *s, const ws_limb *k)
     }
 }
 
-/* Whether R is s B - k A. A frame of its own, so that its stack and those of the hashes do not add up. s is destroyed. */
-static WS_NOINLINE int check(const uint8_t public_key[32], ws_limb *s, const ws_limb *k, const uint8_t r[32])
+/* Whether the signature begins with these 32 bytes, and S behind them is below L. s: destroyed. */
+WS_INLINE uint8_t is_good(const uint8_t *bytes, ws_limb *s, const uint8_t signature[64])
+{
+    uint8_t difference = 0;
+    uint8_t i;
+
+    for (i = 32; i-- != 0;) {
+        difference |= (uint8_t)(bytes[i] ^ signature[i]);
+        ((uint8_t *)s)[i] = signature[32 + i];
+    }
+    return difference == 0 && ws_number_below(s, ws_ed25519_order.modulus, LIMBS);
+}
+
+/* Whether R, which the signature begins with, is s B - k A. A frame of its own, so that its stack and those of the hashes do not add up. s is destroyed. */
+static WS_NOINLINE int check(const uint8_t public_key[32], ws_limb *s, const ws_limb *k, const uint8_t signature[64])
 {
     multiples work;
+    ws_decision decision;
     uint8_t bytes[32];
 
+    ws_decision_begin(&decision);
     if (prepare(&work, public_key) != 0) {
-        return -1;
+        return ws_decision_result(&decision);
     }
     ws_ed25519_make_odd(s, &work.sum.a);
     multiply_two(&work, s, k);
     ws_ed25519_encode(&work.sum, bytes);
-    return ws_equal(bytes, r, 32) ? 0 : -1;
+    /* Twice, in two ways: against faults. */
+    if (ws_equal(bytes, signature, 32)) {
+        decision.first = WS_DECISION_FIRST;
+    }
+    if (WS_DECISION_AGAIN(is_good(bytes, s, signature))) {
+        decision.second = WS_DECISION_SECOND;
+    }
+    return ws_decision_result(&decision);
 }
 
 int ws_ed25519_verify(const uint8_t public_key[32], const uint8_t *message, size_t len, const uint8_t signature[64])

@@ -263,6 +263,11 @@ void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *b
     }
 }
 
+const uint8_t *ws_lms_verify_root(const ws_lms_verification *verification)
+{
+    return verification->value;
+}
+
 int ws_lms_verify_end(ws_lms_verification *verification, const uint8_t public_key[WS_LMS_PUBLIC_KEY])
 {
     const uint8_t is_whole = verification->state == SIGNATURE && verification->values == all_values(verification) &&

@@ -21,6 +21,8 @@
 #include "one_time.h"
 
 #define WS_LMS_PUBLIC_KEY 56
+/* T[1], with which it ends. */
+#define WS_LMS_ROOT 32
 /* D_LEAF and D_INTR of section 3.1: the kinds of the tree's hashes. */
 #define WS_LMS_LEAF 0x8282
 #define WS_LMS_NODE 0x8383
@@ -69,6 +71,10 @@ void ws_lms_verify_message(ws_lms_verification *verification, const uint8_t *byt
 /* Takes a piece of what follows the head. in: bytes: len of them, anything when len is 0. in/out: verification. What is too much makes
  * the end refuse. */
 void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *bytes, size_t len);
+
+/* The root that message and signature lead to, WS_LMS_ROOT bytes, where the signature was there whole:
+ * for a comparison beside that of ws_lms_verify_end, against faults. */
+const uint8_t *ws_lms_verify_root(const ws_lms_verification *verification);
 
 /* Ends.
  *

@@ -1,7 +1,8 @@
 # gcc, and clang with lld: one section for each function and variable, and a linker that drops what is not used.
 
-# What is to be as small as it can be: only clang has a step below -Os that is smaller.
-SMALLEST := $(if $(COMPACT),-Oz,-Os)
+# What is to be as small as it can be: only clang has a step below -Os that is smaller, which the
+# bootloader needs, too.
+SMALLEST := $(if $(COMPACT)$(if $(filter clang,$(CC)),$(filter boot,$(APP))),-Oz,-Os)
 OPTIMISE_portable := -O2
 OPTIMISE_O0 := -O0
 OPTIMISE_small := -Os

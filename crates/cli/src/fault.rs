@@ -1,13 +1,17 @@
 //! `fault`: campaigns of fault injection over a user's own firmware.
 
 use crate::firmware::FirmwareArgs;
+use crate::run::{gdb_address, listen};
 use crate::{Interruptible, interruption, lines};
 use clap::Args;
 use lab::fault::{self, Counts, Injected, Marker, Model, Outcome, Window};
+use lab::run::Outside;
 use lab::workspace::Workspace;
 use lab::{LabError, report, units};
 use output::{Answer, Bar, ReportFormat, grouped};
-use std::ops::Range;
+use std::net::SocketAddr;
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
 
 /// For the end of the help.
 pub(crate) const EXAMPLES: &str = "Each fault begins at an instruction of the window, once; the run then goes on to a marker, to its end or to a limit. \
@@ -47,6 +51,10 @@ pub(crate) struct FaultArgs {
     /// memory); several with commas
     #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "skip")]
     model: Vec<Model>,
+    /// Faults at the first N and the last N times that each instruction is executed [default: each
+    /// time]
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    occurrences: Option<u64>,
     /// Draw this many of all faults
     #[arg(long, value_name = "N", value_parser = units::count)]
     sample: Option<u64>,
@@ -67,9 +75,22 @@ pub(crate) struct FaultArgs {
     /// Bypassed faults that are accepted: more are exit code 1
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = units::whole::<u64>)]
     limit: u64,
+    /// Keep what is found in this file, and go on from it: after an interruption the same command
+    /// runs the rest
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    state: Option<PathBuf>,
+    /// Run each fault to its end, also where its outcome is known before: registers that are
+    /// overwritten, states that are those of the run without a fault
+    #[arg(long)]
+    no_pruning: bool,
     /// Run one fault, by the ID of a row, and say what happens
     #[arg(long, value_name = "ID", conflicts_with_all = ["sample", "limit", "format"])]
     replay: Option<String>,
+    /// With --replay: make the fault, then wait for gdb at this address of the machine, as run
+    /// --gdb does
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "3333", value_parser = gdb_address,
+          requires = "replay")]
+    gdb: Option<SocketAddr>,
     /// Format of the rows
     #[arg(long, default_value = "table", value_parser = ReportFormat::parser(&ReportFormat::FINDINGS))]
     format: ReportFormat,
@@ -132,12 +153,19 @@ pub(crate) fn command(workspace: &Workspace, args: FaultArgs) -> Result<Answer, 
         good: args.good,
         bad: args.bad,
         exit: args.exit,
+        occurrences: args.occurrences,
         sample: args.sample,
         seed: args.seed,
         max_cycles: args.max_cycles,
         hang_cycles: args.hang,
+        prunes: !args.no_pruning,
+        state: args.state,
     };
     give_back_large_blocks();
+    if let (Some(id), Some(address)) = (&args.replay, args.gdb) {
+        let remark = under_gdb(workspace, &request, id, address)?;
+        return Ok(Answer { data: String::new(), remark, success: true });
+    }
     if let Some(id) = args.replay {
         let data = fault::replay(workspace, &request, &id)?;
         return Ok(Answer { data, remark: String::new(), success: true });
@@ -154,8 +182,27 @@ pub(crate) fn command(workspace: &Workspace, args: FaultArgs) -> Result<Answer, 
     Ok(Answer {
         data: report::faults(&injected, &subject, elf, args.limit, args.format, args.wide)?,
         remark: remark(&injected, &request, &subject),
-        success: injected.is_complete() && bypassed <= args.limit,
+        success: injected.is_complete() && injected.unkept.is_none() && bypassed <= args.limit,
     })
+}
+
+/// Makes one fault, and waits for a gdb. Returns how the program ended.
+fn under_gdb(
+    workspace: &Workspace,
+    request: &fault::Request,
+    id: &str,
+    address: SocketAddr,
+) -> Result<String, LabError> {
+    let interrupted = interruption()?;
+    let listener = listen(address)?;
+    let mut out = |_: &str, bytes: &[u8]| match output::write(&String::from_utf8_lossy(bytes)) {
+        Ok(_) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    let mut say = |text: &str| output::say(&format!("wattseal: {text}"));
+    let outside = Outside { interrupted: &interrupted, input: None, gdb: None, out: &mut out, say: &mut say };
+    let ended = fault::debug(workspace, request, id, &listener, outside)?;
+    Ok(format!("wattseal: {ended}"))
 }
 
 /// Result and circumstances, a line each.
@@ -187,8 +234,17 @@ fn remark(injected: &Injected, request: &fault::Request, subject: &str) -> Strin
         injected.reference,
         count(injected.hang_cycles)
     );
+    let unkept = injected.unkept.iter().map(|said| format!("wattseal: not all is kept: {said}"));
     let reservations = injected.reservations.iter().map(|said| format!("wattseal: {said}"));
-    lines(incomplete.into_iter().chain([result]).chain(protect).chain([limit]).chain(reservations))
+    lines(
+        incomplete
+            .into_iter()
+            .chain([result])
+            .chain(protect)
+            .chain([limit])
+            .chain(unkept)
+            .chain(reservations),
+    )
 }
 
 /// Counts of all outcomes, those that nothing had left out but for bypasses.

@@ -41,6 +41,10 @@ impl LoadingArgs {
 pub(crate) struct MachineArgs {
     #[command(flatten)]
     loading: LoadingArgs,
+    /// Load the bytes of this file at this address, too: an image that a bootloader starts,
+    /// provisioned data; may be repeated
+    #[arg(long, value_name = "FILE@ADDRESS", value_parser = bytes_at)]
+    load: Vec<(PathBuf, u32)>,
     /// Continue past program errors whose effect on the part is known (a word at an odd address on
     /// the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR).
     /// Each kind is counted and reported at the end [default: stop]
@@ -99,6 +103,7 @@ impl MachineArgs {
         Setup {
             elf,
             loading: self.loading.loading(),
+            beside: self.load.clone(),
             target,
             clock_hz: self.clock,
             crystal_hz: self.crystal,
@@ -110,4 +115,11 @@ impl MachineArgs {
             signals: self.signals.clone(),
         }
     }
+}
+
+/// A file and an address: `image.bin@0x8020000`.
+fn bytes_at(text: &str) -> Result<(PathBuf, u32), String> {
+    let (path, address) =
+        text.rsplit_once('@').ok_or_else(|| format!("'{text}' has no address: write FILE@ADDRESS"))?;
+    Ok((path.into(), units::address(address)?))
 }

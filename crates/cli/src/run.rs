@@ -175,7 +175,7 @@ fn tests(
 }
 
 /// An address of this machine, unless one says another: `3333`, `127.0.0.1:3333`, `[::1]:3333`.
-fn gdb_address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn gdb_address(text: &str) -> Result<SocketAddr, String> {
     let text = text.trim_start_matches(':');
     let known = match text.parse() {
         Ok(port) => Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
@@ -186,7 +186,7 @@ fn gdb_address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, LabError> {
+pub(crate) fn listen(address: SocketAddr) -> Result<TcpListener, LabError> {
     TcpListener::bind(address).map_err(|error| {
         LabError::Unfinished(format!(
             "gdb cannot be waited for at {address}: {error}; --gdb takes another port"

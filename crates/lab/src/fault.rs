@@ -9,8 +9,14 @@ mod campaign;
 mod change;
 mod length;
 mod markers;
+mod plan;
+mod pruning;
+mod quiet;
 mod reference;
 mod replay;
+mod rows;
+mod state;
+mod walker;
 
 pub use campaign::{Counts, Outcome};
 pub use change::Model;
@@ -18,17 +24,24 @@ pub use markers::Marker;
 
 use crate::LabError;
 use crate::origin::Provenance;
+use crate::program::Outside;
 use crate::progress::Progress;
 use crate::user_firmware::{Setup, UserFirmware, reservations};
 use crate::workspace::Workspace;
-use ::firmware::Firmware;
-use campaign::{Campaign, Plan, Results, Tally};
+use campaign::Campaign;
 use change::Layout;
 use markers::Markers;
+use plan::Plan;
+use pruning::Pruning;
 use reference::Reference;
+use rows::{Rows, blank};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use state::State;
+use std::net::TcpListener;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A run hangs after this many times the cycles of one without a fault, and [`HANG_CYCLES`].
@@ -61,6 +74,9 @@ pub struct Request {
     pub bad: Vec<Marker>,
     /// The function that ends the program; where absent, `_exit`, if there is one.
     pub exit: Option<String>,
+    /// Number of first and of last times of each instruction at which faults are made; where
+    /// absent, at all.
+    pub occurrences: Option<u64>,
     /// Number of faults that are drawn; where absent, all.
     pub sample: Option<u64>,
     /// Seed of the draw.
@@ -69,6 +85,10 @@ pub struct Request {
     pub max_cycles: u64,
     /// Cycles after the window's start at which a run with a fault hangs.
     pub hang_cycles: Option<u64>,
+    /// Runs whose outcome is known are cut short, or not made at all.
+    pub prunes: bool,
+    /// File that keeps what was found.
+    pub state: Option<PathBuf>,
 }
 
 /// Subject of a row.
@@ -144,6 +164,8 @@ pub struct Injected {
     pub hang_cycles: u64,
     /// Sentences on the model.
     pub reservations: Vec<String>,
+    /// Why results could not be kept.
+    pub unkept: Option<String>,
 }
 
 impl Injected {
@@ -162,6 +184,7 @@ struct Prepared {
     reference: Reference,
     reservations: Vec<String>,
     hang_cycles: u64,
+    pruning: Option<Pruning>,
 }
 
 impl Prepared {
@@ -184,7 +207,8 @@ impl Prepared {
         let rest = reference.end.cycles.saturating_sub(reference.start_cycles);
         let hang_cycles = request.hang_cycles.unwrap_or(rest.saturating_mul(HANG_TIMES) + HANG_CYCLES);
         let reservations = reservations(&*reference.start(), target);
-        Ok(Prepared { markers, layout, reference, reservations, hang_cycles, user })
+        let pruning = request.prunes.then(|| Pruning::new(&layout, &reference, &markers));
+        Ok(Prepared { markers, layout, reference, reservations, hang_cycles, user, pruning })
     }
 
     fn campaign<'a>(&'a self, models: &'a [Model]) -> Campaign<'a> {
@@ -194,7 +218,40 @@ impl Prepared {
             markers: &self.markers,
             models,
             hang_cycles: self.hang_cycles,
+            pruning: self.pruning.as_ref(),
+            part: &self.user.target.part,
         }
+    }
+
+    /// Settings that decide on a campaign's results, by name.
+    fn header(&self, request: &Request, plan: &Plan) -> Result<Map<String, Value>, LabError> {
+        let elf = &request.setup.elf;
+        let bytes = std::fs::read(elf).map_err(|error| LabError::File { path: elf.clone(), error })?;
+        let digest = |bytes: &[u8]| format!("{:x}", Sha256::digest(bytes));
+        let beside = request.setup.read_beside()?;
+        let beside: Vec<_> = beside.iter().map(|(address, bytes)| (*address, digest(bytes))).collect();
+        // The path is no part of it.
+        let setup = Setup { elf: PathBuf::new(), beside: Vec::new(), ..request.setup.clone() };
+        let Value::Object(header) = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "firmware": digest(&bytes),
+            "loaded": beside,
+            "target": digest(self.user.target.text.as_bytes()),
+            "machine": format!("{setup:?}"),
+            "window": format!("{:?}", request.window),
+            "models": format!("{:?}", request.models),
+            "good": request.good.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "bad": request.bad.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "exit": request.exit,
+            "hang": self.hang_cycles,
+            "occurrences": request.occurrences,
+            "sample": request.sample,
+            "seed": request.sample.map(|_| request.seed),
+            "faults": plan.len(),
+        }) else {
+            unreachable!("an object")
+        };
+        Ok(header)
     }
 
     /// End of the run without a fault, as a sentence.
@@ -218,11 +275,15 @@ pub fn run(
 ) -> Result<Injected, LabError> {
     let prepared = Prepared::new(workspace, request)?;
     let campaign = prepared.campaign(&request.models);
-    let plan = Plan::new(&campaign, request.sample, request.seed);
+    let plan = Plan::new(&campaign, request.occurrences, request.sample, request.seed);
     if plan.len() == 0 {
         let said = "no fault of these models is possible in the window: no instruction there reads memory";
         return Err(LabError::Unfinished(said.into()));
     }
+    let state = match &request.state {
+        Some(path) => Some(State::open(path, &prepared.header(request, &plan)?, &campaign)?),
+        None => None,
+    };
     let estimate = campaign.estimate(&plan);
     if estimate > LONG {
         say(&format!(
@@ -231,7 +292,7 @@ pub fn run(
             output::duration(estimate.as_secs_f64())
         ));
     }
-    let results = campaign.run(&plan, progress)?;
+    let results = campaign.run(&plan, state.as_ref(), progress)?;
     let mut counts = Counts::default();
     results.tallies.values().for_each(|tally| counts.add(&tally.counts));
     let seed = plan.is_sample().then_some(request.seed);
@@ -259,6 +320,7 @@ pub fn run(
         reference: prepared.ended(),
         hang_cycles: prepared.hang_cycles,
         reservations: prepared.reservations.clone(),
+        unkept: state.and_then(|state| state.failure()),
     })
 }
 
@@ -271,102 +333,17 @@ pub fn replay(workspace: &Workspace, request: &Request, id: &str) -> Result<Stri
     replay::replay(&prepared, id)
 }
 
-fn blank(provenance: Provenance) -> FaultRow {
-    FaultRow {
-        firmware: String::new(),
-        target: String::new(),
-        kind: RowKind::Total,
-        place: String::new(),
-        pc: 0,
-        instruction: None,
-        faults: 0,
-        detected: 0,
-        bypassed: 0,
-        crash: 0,
-        hang: 0,
-        other: 0,
-        no_effect: 0,
-        protect: String::new(),
-        example: None,
-        complete: true,
-        provenance,
-    }
-}
-
-/// The faults at an address.
-type At<'a> = (u32, &'a Tally);
-
-/// Rows of a campaign.
-struct Rows<'a> {
-    firmware: &'a Firmware,
-    campaign: &'a Campaign<'a>,
-    to_protect: &'a BTreeSet<u32>,
-    blank: FaultRow,
-}
-
-impl Rows<'_> {
-    fn of(&self, results: &Results) -> Vec<FaultRow> {
-        // Instructions of a line in a function, where the file has lines.
-        let mut groups: BTreeMap<(String, Option<u32>), Vec<At<'_>>> = BTreeMap::new();
-        for (pc, tally) in &results.tallies {
-            let (place, has_line) = self.place(*pc);
-            groups.entry((place, (!has_line).then_some(*pc))).or_default().push((*pc, tally));
-        }
-        let mut rows: Vec<FaultRow> = groups
-            .iter()
-            .map(|((place, address), tallies)| {
-                let kind = if address.is_some() { RowKind::Instruction } else { RowKind::Line };
-                self.row(kind, place.clone(), tallies)
-            })
-            .collect();
-        rows.sort_by_key(|row| (std::cmp::Reverse(row.bypassed), row.pc));
-        let all: Vec<At<'_>> = results.tallies.iter().map(|(pc, tally)| (*pc, tally)).collect();
-        rows.push(self.row(RowKind::Total, String::new(), &all));
-        rows
-    }
-
-    /// Function and line of an address; without a line, with its distance in the function.
-    fn place(&self, pc: u32) -> (String, bool) {
-        let index = self.firmware.function_at(pc);
-        let function = index.map(|index| &self.firmware.functions()[index]);
-        match (self.firmware.source_line(pc), function) {
-            (Some((file, line)), Some(function)) => (format!("{} at {file}:{line}", function.name), true),
-            (Some((file, line)), None) => (format!("{file}:{line}"), true),
-            (None, Some(function)) => (format!("{}+{:#x}", function.name, pc - function.address), false),
-            (None, None) => (format!("{pc:#x}"), false),
-        }
-    }
-
-    fn row(&self, kind: RowKind, place: String, tallies: &[At<'_>]) -> FaultRow {
-        let mut counts = Counts::default();
-        tallies.iter().for_each(|(_, tally)| counts.add(&tally.counts));
-        let protect = tallies.iter().filter(|(pc, _)| self.to_protect.contains(pc));
-        let protect: Vec<String> = protect.map(|(pc, _)| format!("{pc:#x}")).collect();
-        let bypass = tallies.iter().filter_map(|(_, tally)| tally.bypass).min();
-        FaultRow {
-            kind,
-            place,
-            pc: tallies.first().map_or(0, |(pc, _)| *pc),
-            instruction: match (kind, tallies) {
-                (RowKind::Line | RowKind::Instruction, [(pc, _)]) => self.text(*pc),
-                _ => None,
-            },
-            faults: counts.total(),
-            detected: counts.of(Outcome::Detected),
-            bypassed: counts.of(Outcome::Bypassed),
-            crash: counts.of(Outcome::Crash),
-            hang: counts.of(Outcome::Hang),
-            other: counts.of(Outcome::Other),
-            no_effect: counts.of(Outcome::NoEffect),
-            protect: protect.join(" "),
-            example: bypass.map(|(step, change)| self.campaign.id(step, change)),
-            ..self.blank.clone()
-        }
-    }
-
-    fn text(&self, pc: u32) -> Option<String> {
-        let length = self.campaign.reference.lengths.get(&pc).copied().unwrap_or(1);
-        let found = self.firmware.disassemble(pc..pc.saturating_add(length)).ok()?;
-        found.into_iter().next().map(|found| found.text)
-    }
+/// Runs one fault by its ID up to where it has been made, and lets a gdb go on from there.
+///
+/// # Errors
+/// Those of [`replay`]; a core that no gdb knows, a port that cannot be listened to.
+pub fn debug(
+    workspace: &Workspace,
+    request: &Request,
+    id: &str,
+    listener: &TcpListener,
+    outside: Outside<'_>,
+) -> Result<String, LabError> {
+    let prepared = Prepared::new(workspace, request)?;
+    replay::debug(&prepared, request, (id, listener), outside)
 }

@@ -20,6 +20,8 @@ pub struct Setup {
     pub elf: PathBuf,
     /// Address and names that it does not say.
     pub loading: Loading,
+    /// Files whose bytes are loaded beside it, and their addresses.
+    pub beside: Vec<(PathBuf, u32)>,
     /// The target's exact name.
     pub target: String,
     /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the
@@ -75,6 +77,7 @@ impl Setup {
         Setup {
             elf,
             loading: Loading::default(),
+            beside: Vec::new(),
             target: target.into(),
             clock_hz: None,
             crystal_hz: None,
@@ -113,6 +116,12 @@ impl Setup {
             LabError::Fault { target: target.name().into(), fault, place }
         })?;
         fuses::program(&mut *machine, &target, &self.fuses)?;
+        for ((path, _), (address, bytes)) in self.beside.iter().zip(self.read_beside()?) {
+            if !machine.poke(address, &bytes) {
+                let problem = format!("{} has no memory for its bytes at {address:#x}", target.name());
+                return Err(LabError::BadFile { path: path.clone(), problem });
+            }
+        }
         machine.reset();
         fuses::check_start(&*machine, &target, firmware.image())?;
         machine.set_lenient(self.lenient);
@@ -124,6 +133,17 @@ impl Setup {
             stimuli::connect(path, &target, machine.board_mut())?;
         }
         Ok(UserFirmware { target, firmware, machine, clock_source, supply_v })
+    }
+}
+
+impl Setup {
+    /// Bytes of the files beside the firmware, with their addresses.
+    pub(crate) fn read_beside(&self) -> Result<Vec<(u32, Vec<u8>)>, LabError> {
+        let read = |(path, address): &(PathBuf, u32)| match std::fs::read(path) {
+            Ok(bytes) => Ok((*address, bytes)),
+            Err(error) => Err(LabError::File { path: path.clone(), error }),
+        };
+        self.beside.iter().map(read).collect()
     }
 }
 

@@ -32,6 +32,7 @@ mod observe;
 mod part;
 mod peripheral;
 pub mod peripherals;
+mod register_uses;
 mod residency;
 mod signal;
 mod supply;
@@ -64,6 +65,7 @@ pub use peripheral::{
     FlashSettings, FlashStore, FlashView, GateRegister, Nonvolatile, Peripheral, PeripheralBus, Power,
     PowerManagement, ProtectedMemory, ReadMode, Roles, SerialPort, Spec, StubUse, WatchdogTimer,
 };
+pub use register_uses::{RegisterUse, RegisterUses};
 pub use residency::{Asleep, Residency, Span};
 pub use signal::{Harmonic, Samples, Signal};
 pub use taint::{Labels, Leak, LeakKind, SecretReads, Taint};

@@ -65,6 +65,18 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         machine.bus.read(address, size, machine.cycles, machine.pc(), None).ok()
     }
 
+    /// Becomes what `from` is, a core of the same part. What is decoded of the same program may
+    /// stay.
+    fn restore(&mut self, from: &Self) {
+        self.clone_from(from);
+    }
+
+    /// Returns the bytes of the instruction at an address, where this core tells.
+    fn instruction_length(&self, address: u32) -> Option<u32> {
+        let _ = address;
+        None
+    }
+
     /// Returns true if there is RAM at the address.
     fn is_ram(&self, address: u32) -> bool;
 

@@ -4,8 +4,11 @@
 use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
 use crate::{
-    Board, CoreName, EnteredFault, Fault, Observer, Part, Residency, Span, Step, StubUse, Taint, Trace,
+    Board, CoreName, EnteredFault, Fault, Observer, Part, RegisterUses, Residency, Span, Step, StubUse,
+    Taint, Trace,
 };
+use std::any::Any;
+use std::collections::BTreeSet;
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +109,7 @@ pub enum Protected {
 
 /// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the
 /// same image, inputs and calls give the same cycles, always.
-pub trait Mcu: Send {
+pub trait Mcu: Any + Send {
     /// Returns the part that this is a model of.
     fn part(&self) -> &Part;
 
@@ -290,6 +293,19 @@ pub trait Mcu: Send {
 
     /// The whole machine as it is now, to be run on from here independently.
     fn snapshot(&self) -> Box<dyn Mcu>;
+
+    /// Makes this machine what a snapshot of `from` would be, in less time: what it has decoded of
+    /// a program that is the same in both stays decoded. False, and nothing is done, if `from` is
+    /// another part.
+    fn restore(&mut self, from: &(dyn Mcu + 'static)) -> bool;
+
+    /// Returns the bytes of the instruction at an address, by the decoder of the model; `None`
+    /// where there is no instruction, or where the core's model does not tell.
+    fn instruction_length(&self, address: u32) -> Option<u32>;
+
+    /// Returns the uses of the registers by the instructions at these addresses; `None` where the
+    /// core's registers have addresses or banks.
+    fn register_uses(&self, addresses: &BTreeSet<u32>) -> Option<RegisterUses>;
 }
 
 /// Use of a register.

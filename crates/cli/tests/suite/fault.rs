@@ -2,6 +2,7 @@
 
 use crate::contract::home;
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -201,7 +202,7 @@ fn commands_of_the_page_work() {
         .filter(|line| line.starts_with("avr-gcc ") || line.starts_with("wattseal "))
         .map(|line| line.replace("pin.elf", &elf))
         .collect();
-    let [compiled, campaign, replayed] = lines.as_slice() else { panic!("{lines:?}") };
+    let [compiled, campaign, replayed, ..] = lines.as_slice() else { panic!("{lines:?}") };
     let words: Vec<&str> = compiled.split(' ').collect();
     succeeds(Command::new(words[0]).args(&words[1..]).current_dir(home()));
     let run = |line: &str| wattseal(&line.split(' ').skip(1).collect::<Vec<_>>());
@@ -209,4 +210,78 @@ fn commands_of_the_page_work() {
     assert!(code == Some(1) && said.contains("bypassed") && said.contains("to protect"), "{said}");
     let (code, out, said) = run(replayed);
     assert!(code == Some(0) && out.contains("outcome: "), "{out}{said}");
+}
+
+/// A campaign of all models that is drawn anew each time.
+fn drawn(options: &str) -> (Option<i32>, Vec<Value>, String) {
+    let markers = "--from start --to reject --good reach:reject --bad reach:accept";
+    let models = "--model skip,skip:2,register,zero,flags,opcode,load --format json";
+    let (code, out, said) = M4.fault(false, &format!("{markers} {models} {options}"));
+    let rows = if out.is_empty() { Vec::new() } else { rows(&out) };
+    (code, rows, said)
+}
+
+#[test]
+fn pruned_campaign_has_the_results_of_an_unpruned_one() {
+    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time").as_secs();
+    let options = format!("--sample 600 --seed {seed}");
+    println!("{options}");
+    let (pruned, whole) = (drawn(&options), drawn(&format!("{options} --no-pruning")));
+    assert!(!pruned.1.is_empty(), "{}", pruned.2);
+    assert_eq!(pruned.1, whole.1);
+}
+
+#[test]
+fn interrupted_campaign_goes_on_from_its_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("state");
+    let options = format!("--sample 300 --seed 5 --state {}", state.display());
+    let whole = drawn(&options);
+    assert!(!whole.1.is_empty(), "{}", whole.2);
+    let text = std::fs::read_to_string(&state).expect("the state");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() > 10, "{text}");
+    // It ended in the midst of a line.
+    std::fs::write(&state, format!("{}\n{}", lines[..6].join("\n"), &lines[6][..9])).expect("a file");
+    assert_eq!(drawn(&options).1, whole.1);
+    assert_eq!(drawn(&options).1, whole.1, "nothing is left to be run");
+    for (other, reason) in
+        [("--seed 6", "seed is 5 there, and 6 here"), ("--sample 301 --seed 5", "faults is 300 there")]
+    {
+        let sample = if other.contains("sample") { "" } else { "--sample 300" };
+        let (code, _, said) = drawn(&format!("{sample} {other} --state {}", state.display()));
+        assert!(code != Some(0) && said.contains(reason), "{code:?} {said}");
+    }
+    std::fs::write(&state, "no state\n").expect("a file");
+    let (_, _, said) = drawn(&options);
+    assert!(said.contains("no state of a campaign"), "{said}");
+}
+
+/// The remote protocol: why it stopped, and its end.
+#[test]
+fn replayed_fault_waits_for_gdb() {
+    let elf = M4.built(false).display().to_string();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .args(["fault", &elf, "--target", M4.target])
+        .args(CHECK.split(' '))
+        .args(["--replay", "1:skip", "--gdb", "0"])
+        .env("WATTSEAL_HOME", home())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the binary under test runs");
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut before = Vec::new();
+    let address = lines.into_iter().find_map(|line| {
+        before.push(line.clone());
+        Some(line.split("target remote ").nth(1)?.trim_end_matches('\'').to_owned())
+    });
+    let mut gdb = std::net::TcpStream::connect(address.expect("an address")).expect("it listens");
+    gdb.write_all(b"+$?#3f").expect("sent");
+    let mut answer = [0; 4];
+    gdb.read_exact(&mut answer).expect("an answer");
+    assert!(before.iter().any(|line| line.contains("fault 1:skip has been made")), "{before:?}");
+    assert!(String::from_utf8_lossy(&answer).contains('$'), "{answer:?}");
+    gdb.write_all(b"+$k#6b").expect("sent");
+    drop(gdb);
+    child.wait().expect("it ends");
 }

@@ -187,6 +187,7 @@ impl Project {
             crystal_hz: quantity("crystal", &entry.crystal, units::frequency)?,
             supply_v: quantity("supply", &entry.supply, units::volts)?,
             lenient: entry.lenient,
+            beside: Vec::new(),
             stop_on_fault: entry.stop_on_fault.unwrap_or(true),
             stubs: entry.stub.clone(),
             fuses: fuses.map_err(|error| format!("fuse: {error}"))?,

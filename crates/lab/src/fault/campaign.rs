@@ -1,22 +1,23 @@
 //! The faults of a campaign, on all processors of the host.
 
 use super::change::{Change, Layout, Made, Model};
+
 use super::markers::{Markers, Met, Sent};
-use super::reference::{End, Reference, Step, finish};
+use super::plan::{PARTS, Plan};
+use super::pruning::{Comparison, DISTANCES, Known, Meeting, Pruning};
+use super::quiet::Listener;
+use super::reference::{End, Reference, end_of, finish};
+use super::state::State;
+use super::walker::Walker;
 use crate::LabError;
 use crate::progress::Progress;
 use crate::work;
-use mcu::{Mcu, Stop, Until};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use mcu::{Mcu, NoObserver, Part, Stop};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Snapshots along the window, from which workers begin: each is as large as the part's memories.
-const SNAPSHOTS: u64 = 32;
 /// Faults between two reports of the progress.
 const REPORT_EVERY: u64 = 256;
 
@@ -64,7 +65,7 @@ impl Outcome {
 
 /// Number of faults by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u64; Outcome::ALL.len()]);
+pub struct Counts(pub(super) [u64; Outcome::ALL.len()]);
 
 impl Counts {
     /// Number of an outcome.
@@ -102,7 +103,7 @@ impl Tally {
 }
 
 /// Results of a campaign, or of a part of it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Results {
     pub tallies: BTreeMap<u32, Tally>,
     /// The addresses of each bypass: of a skip, of all instructions that were skipped.
@@ -117,109 +118,14 @@ pub(super) struct Campaign<'a> {
     pub models: &'a [Model],
     /// Cycles after the window's start at which a run hangs.
     pub hang_cycles: u64,
-}
-
-/// The faults that are chosen, by their numbers.
-pub(super) struct Plan {
-    /// Faults before each step, and of all.
-    before: Vec<u64>,
-    /// The numbers that were drawn; where absent, all.
-    drawn: Option<Vec<u64>>,
-}
-
-impl Plan {
-    /// All faults, or a sample of them.
-    pub fn new(campaign: &Campaign<'_>, sample: Option<u64>, seed: u64) -> Plan {
-        let (mut before, mut total) = (vec![0], 0);
-        let reads_vary = campaign.models.contains(&Model::Load);
-        let mut by_length: BTreeMap<Option<u32>, u64> = BTreeMap::new();
-        for step in 0..campaign.reference.steps.len() {
-            let count = || campaign.changes(step).len() as u64;
-            total += match reads_vary {
-                true => count(),
-                false => *by_length.entry(campaign.length(step)).or_insert_with(count),
-            };
-            before.push(total);
-        }
-        let drawn = sample.filter(|count| *count < total).map(|count| sampled(total, count, seed));
-        Plan { before, drawn }
-    }
-
-    /// Number of faults that are chosen.
-    pub fn len(&self) -> u64 {
-        self.drawn.as_ref().map_or(self.total(), |drawn| drawn.len() as u64)
-    }
-
-    /// Number of faults that there are.
-    pub fn total(&self) -> u64 {
-        self.before.last().copied().unwrap_or(0)
-    }
-
-    pub fn is_sample(&self) -> bool {
-        self.drawn.is_some()
-    }
-
-    /// Step of a chosen fault, and its number there.
-    fn at(&self, index: u64) -> (usize, usize) {
-        let number = self.drawn.as_ref().map_or(index, |drawn| drawn[index as usize]);
-        let step = self.before.partition_point(|before| *before <= number) - 1;
-        (step, (number - self.before[step]) as usize)
-    }
-}
-
-/// Different numbers below `total`, in their order (Floyd's algorithm).
-fn sampled(total: u64, count: u64, seed: u64) -> Vec<u64> {
-    let mut random = StdRng::seed_from_u64(seed);
-    let mut found = BTreeSet::new();
-    for last in total - count..total {
-        let number = random.random_range(0..=last);
-        if !found.insert(number) {
-            found.insert(last);
-        }
-    }
-    found.into_iter().collect()
-}
-
-/// A machine on its way through the window.
-struct Walker {
-    machine: Box<dyn Mcu>,
-    sent: Sent,
-}
-
-impl Walker {
-    /// Comes to a step of the window.
-    ///
-    /// # Errors
-    /// The machine is not where it was in the reference run.
-    fn advance(&mut self, number: usize, steps: &[Step], markers: &Markers) -> Result<(), LabError> {
-        let Step { pc, cycles } = steps[number];
-        let machine = &mut *self.machine;
-        if machine.cycles() < cycles {
-            let _ = machine.run(&Until { cycles: Some(cycles), addresses: Vec::new() });
-        }
-        if machine.pc() != pc {
-            // Two instructions may begin in one cycle.
-            let _ = machine.run(&Until { cycles: Some(cycles + 1), addresses: vec![pc] });
-        }
-        if (machine.pc(), machine.cycles()) != (pc, cycles) {
-            return Err(LabError::Unfinished(format!(
-                "instruction {number} of the window, at {pc:#x} in cycle {cycles}, cannot be stopped at: the run is at {:#x} in cycle {}",
-                machine.pc(),
-                machine.cycles()
-            )));
-        }
-        self.sent.take(machine.board_mut(), markers);
-        Ok(())
-    }
-
-    fn copy(&self) -> Walker {
-        Walker { machine: self.machine.snapshot(), sent: self.sent.clone() }
-    }
+    /// Runs whose outcome is known are cut short by it; where absent, none is.
+    pub pruning: Option<&'a Pruning>,
+    pub part: &'a Part,
 }
 
 impl Campaign<'_> {
     /// The changes at a step, in their order.
-    fn changes(&self, step: usize) -> Vec<Change> {
+    pub fn changes(&self, step: usize) -> Vec<Change> {
         let mut found = Vec::new();
         let length = self.length(step);
         for model in self.models {
@@ -228,7 +134,7 @@ impl Campaign<'_> {
         found
     }
 
-    fn length(&self, step: usize) -> Option<u32> {
+    pub fn length(&self, step: usize) -> Option<u32> {
         self.reference.lengths.get(&self.reference.steps[step].pc).copied()
     }
 
@@ -266,35 +172,32 @@ impl Campaign<'_> {
     fn change(&self, walker: &Walker, step: usize, change: Change) -> Result<Changed, LabError> {
         let Walker { mut machine, sent } = walker.copy();
         let reads = self.reference.reads_of(step);
-        let made = self.layout.make(&mut *machine, change, reads, &self.markers.addresses)?;
+        let stops = &self.markers.addresses;
+        let made = self.layout.make(&mut *machine, change, reads, stops, &mut NoObserver)?;
         Ok(Changed { machine, sent, made })
-    }
-
-    /// Runs a fault to its end.
-    ///
-    /// # Errors
-    /// Memory that cannot be changed.
-    fn outcome(&self, walker: &Walker, step: usize, change: Change) -> Result<Outcome, LabError> {
-        let mut changed = self.change(walker, step, change)?;
-        Ok(self.judge(&mut changed).0)
     }
 
     /// Runs a changed machine to its end, and says what came of it.
     pub fn judge(&self, changed: &mut Changed) -> (Outcome, Option<End>) {
         let Changed { machine, sent, made } = changed;
-        let skipped = match made {
-            Made::Nothing => return (Outcome::NoEffect, None),
-            Made::Changed { skipped } => *skipped,
-            Made::Ran(_) => 0,
-        };
-        let end = match made {
-            Made::Ran(stop) if *stop != Ok(Stop::Cycles) => {
-                super::reference::end_of(stop.clone(), &mut **machine, self.markers, sent)
-            }
-            _ => finish(&mut **machine, self.markers, sent, self.limit()),
-        };
-        let outcome = self.classified(&end, skipped, &**machine);
+        let Some((skipped, stop)) = made.progress() else { return (Outcome::NoEffect, None) };
+        let (outcome, end) = self.end(&mut **machine, sent, skipped, stop);
         (outcome, Some(end))
+    }
+
+    /// Runs a machine on, unless it has come to a stop.
+    fn end(
+        &self,
+        machine: &mut dyn Mcu,
+        sent: &mut Sent,
+        skipped: u64,
+        stop: Option<Result<Stop, mcu::Fault>>,
+    ) -> (Outcome, End) {
+        let end = match stop {
+            Some(stop) => end_of(stop, machine, self.markers, sent),
+            None => finish(machine, self.markers, sent, self.limit(), None),
+        };
+        (self.classified(&end, skipped, machine), end)
     }
 
     fn classified(&self, end: &End, skipped: u64, machine: &dyn Mcu) -> Outcome {
@@ -319,27 +222,34 @@ impl Campaign<'_> {
     pub fn estimate(&self, plan: &Plan) -> Duration {
         let begun = Instant::now();
         let Walker { mut machine, mut sent } = self.start();
-        finish(&mut *machine, self.markers, &mut sent, self.limit());
+        finish(&mut *machine, self.markers, &mut sent, self.limit(), None);
         let all = begun.elapsed().as_secs_f64() * plan.len() as f64 / work::processors() as f64;
         Duration::try_from_secs_f64(all).unwrap_or(Duration::MAX)
     }
 
-    /// Runs the faults of a plan; fewer if somebody ends it.
+    /// Runs the faults of a plan that `state` has not kept; fewer if somebody ends it.
     ///
     /// # Errors
     /// The window cannot be gone through again; memory that cannot be changed.
-    pub fn run(&self, plan: &Plan, progress: &dyn Progress) -> Result<Results, LabError> {
-        let chunks = self.chunks(plan)?;
-        let chunks = Mutex::new(chunks.into_iter());
-        let (done, results) = (AtomicU64::new(0), Mutex::new(Ok(Results::default())));
+    pub fn run(
+        &self,
+        plan: &Plan,
+        state: Option<&State>,
+        progress: &dyn Progress,
+    ) -> Result<Results, LabError> {
+        let mut kept = Results::default();
+        state.iter().flat_map(|state| state.kept.values()).for_each(|found| kept.add(found));
+        let count = Counter::new(plan.len(), kept.count(), progress);
+        let chunks = Mutex::new(self.chunks(plan, state)?.into_iter());
+        let results = Mutex::new(Ok(kept));
         let worker = || {
             loop {
                 let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((range, walker)) = next else { return };
-                let found = self.run_chunk(plan, range, walker, &done, progress);
+                let Some((blocks, walker)) = next else { return };
+                let found = Chunk::new(self, plan, walker).run(blocks, state, &count);
                 let mut all = results.lock().unwrap_or_else(PoisonError::into_inner);
                 match (&mut *all, found) {
-                    (Ok(all), Ok(found)) => all.add(found),
+                    (Ok(all), Ok(found)) => all.add(&found),
                     (Ok(_), Err(error)) => *all = Err(error),
                     (Err(_), _) => return,
                 }
@@ -353,58 +263,195 @@ impl Campaign<'_> {
         results.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parts of the plan, each with the machine at its first step.
-    fn chunks(&self, plan: &Plan) -> Result<Vec<(Range<u64>, Walker)>, LabError> {
-        let (faults, mut walker) = (plan.len(), self.start());
-        let count = SNAPSHOTS.min(faults);
+    /// Parts of the plan that are not kept, each with the machine at its first step.
+    fn chunks(&self, plan: &Plan, state: Option<&State>) -> Result<Vec<(Vec<u64>, Walker)>, LabError> {
+        let blocks = plan.blocks();
+        let (count, mut walker) = (PARTS.min(blocks), self.start());
         let mut chunks = Vec::new();
         for chunk in 0..count {
-            let range = faults * chunk / count..faults * (chunk + 1) / count;
-            walker.advance(plan.at(range.start).0, &self.reference.steps, self.markers)?;
-            chunks.push((range, walker.copy()));
+            let all = blocks * chunk / count..blocks * (chunk + 1) / count;
+            let open: Vec<u64> =
+                all.filter(|block| state.is_none_or(|state| !state.kept.contains_key(block))).collect();
+            let Some(first) = open.first() else { continue };
+            let first = plan.at(plan.range_of(*first).start).0;
+            walker.advance(first, &self.reference.steps, self.markers)?;
+            chunks.push((open, walker.copy()));
         }
         Ok(chunks)
     }
+}
 
-    fn run_chunk(
-        &self,
-        plan: &Plan,
-        range: Range<u64>,
-        mut walker: Walker,
-        done: &AtomicU64,
-        progress: &dyn Progress,
+/// Faults done, for a person who waits.
+struct Counter<'a> {
+    done: AtomicU64,
+    planned: u64,
+    /// Faults that were done before.
+    kept: u64,
+    begun: Instant,
+    progress: &'a dyn Progress,
+}
+
+impl Counter<'_> {
+    fn new(planned: u64, kept: u64, progress: &dyn Progress) -> Counter<'_> {
+        Counter { done: AtomicU64::new(kept), planned, kept, begun: Instant::now(), progress }
+    }
+
+    fn add(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(REPORT_EVERY) || done == self.planned {
+            let rate = self.begun.elapsed().as_secs_f64() / (done - self.kept) as f64;
+            let left = output::duration(rate * (self.planned - done) as f64);
+            self.progress.report(done as usize, self.planned as usize, &format!("faults, {left} left"));
+        }
+    }
+}
+
+/// A worker's way through a part of the plan.
+struct Chunk<'a> {
+    campaign: &'a Campaign<'a>,
+    plan: &'a Plan,
+    walker: Walker,
+    /// The machine that gets the faults.
+    machine: Box<dyn Mcu>,
+    /// The run without a fault, further on, with its steps.
+    leaders: Vec<(usize, Walker)>,
+    /// Outcomes of changes up to an instruction that uses what they change.
+    known: HashMap<Change, (u32, Outcome)>,
+}
+
+impl Chunk<'_> {
+    fn new<'a>(campaign: &'a Campaign<'a>, plan: &'a Plan, walker: Walker) -> Chunk<'a> {
+        let (machine, leaders, known) = (walker.machine.snapshot(), Vec::new(), HashMap::new());
+        Chunk { campaign, plan, walker, machine, leaders, known }
+    }
+
+    fn run(
+        mut self,
+        blocks: Vec<u64>,
+        state: Option<&State>,
+        count: &Counter<'_>,
     ) -> Result<Results, LabError> {
+        let campaign = self.campaign;
+        let is_over = || count.progress.is_cancelled() || state.is_some_and(State::has_failed);
         let mut results = Results::default();
         let mut here: Option<(usize, Vec<Change>)> = None;
-        for index in range {
-            if progress.is_cancelled() {
-                break;
+        for block in blocks {
+            let mut found = Results::default();
+            for index in self.plan.range_of(block) {
+                if is_over() {
+                    results.add(&found);
+                    return Ok(results);
+                }
+                let (step, number) = self.plan.at(index);
+                if here.as_ref().is_none_or(|(known, _)| *known != step) {
+                    self.walker.advance(step, &campaign.reference.steps, campaign.markers)?;
+                    here = Some((step, campaign.changes(step)));
+                }
+                let change = here.as_ref().and_then(|(_, changes)| changes.get(number)).copied();
+                let Some(change) = change else { continue };
+                let outcome = self.outcome(step, change)?;
+                let pc = campaign.reference.steps[step].pc;
+                found.tally(pc, (step, change), outcome);
+                if outcome == Outcome::Bypassed {
+                    found.bypasses.insert(campaign.layout.concerned(&*self.walker.machine, pc, change));
+                }
+                count.add();
             }
-            let (step, number) = plan.at(index);
-            if here.as_ref().is_none_or(|(known, _)| *known != step) {
-                walker.advance(step, &self.reference.steps, self.markers)?;
-                here = Some((step, self.changes(step)));
+            if let Some(state) = state {
+                state.keep(block, &found, campaign);
             }
-            let Some(change) = here.as_ref().and_then(|(_, changes)| changes.get(number)).copied() else {
-                continue;
-            };
-            let outcome = self.outcome(&walker, step, change)?;
-            let pc = self.reference.steps[step].pc;
-            results.count(pc, (step, change), outcome);
-            if outcome == Outcome::Bypassed {
-                results.bypasses.insert(self.layout.concerned(&*walker.machine, pc, change));
-            }
-            let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if count.is_multiple_of(REPORT_EVERY) || count == plan.len() {
-                progress.report(count as usize, plan.len() as usize, "faults");
-            }
+            results.add(&found);
         }
         Ok(results)
+    }
+
+    /// Returns the outcome of a fault, run or known.
+    fn outcome(&mut self, step: usize, change: Change) -> Result<Outcome, LabError> {
+        let next = match self.campaign.pruning.map(|pruning| pruning.known(step, change)) {
+            Some(Known::NoEffect) => return Ok(Outcome::NoEffect),
+            Some(Known::SameAs(next)) => Some(next),
+            Some(Known::Nothing) | None => None,
+        };
+        let before = next.and_then(|next| self.known.get(&change).filter(|(known, _)| *known == next));
+        if let Some((_, outcome)) = before {
+            return Ok(*outcome);
+        }
+        let outcome = self.inject(step, change)?;
+        if let Some(next) = next {
+            self.known.insert(change, (next, outcome));
+        }
+        Ok(outcome)
+    }
+
+    /// Makes a change, and runs on as far as its outcome is known.
+    fn inject(&mut self, step: usize, change: Change) -> Result<Outcome, LabError> {
+        let campaign = self.campaign;
+        if !self.machine.restore(&*self.walker.machine) {
+            self.machine = self.walker.machine.snapshot();
+        }
+        let (stops, reads) = (&campaign.markers.addresses, campaign.reference.reads_of(step));
+        let is_quiet = campaign.pruning.is_some_and(|pruning| pruning.is_quiet_from(step));
+        let mut listener = Listener::new(campaign.part, is_quiet);
+        let machine = &mut *self.machine;
+        let made = match is_quiet {
+            true => campaign.layout.make(machine, change, reads, stops, &mut listener)?,
+            false => campaign.layout.make(machine, change, reads, stops, &mut NoObserver)?,
+        };
+        let Some((skipped, mut stop)) = made.progress() else { return Ok(Outcome::NoEffect) };
+        if is_quiet && stop.is_none() {
+            match self.follow(step, skipped, &mut listener)? {
+                Meeting::Same => return Ok(Outcome::NoEffect),
+                Meeting::Ended(ended) => stop = Some(ended),
+                Meeting::Apart => {}
+            }
+        }
+        let mut sent = self.walker.sent.clone();
+        Ok(campaign.end(&mut *self.machine, &mut sent, skipped, stop).0)
+    }
+
+    /// Runs a machine with a fault on for some instructions beside the one without.
+    fn follow(
+        &mut self,
+        step: usize,
+        skipped: u64,
+        listener: &mut Listener<'_>,
+    ) -> Result<Meeting, LabError> {
+        let campaign = self.campaign;
+        let (reference, markers, limit) = (campaign.reference, campaign.markers, campaign.limit());
+        // A run does not stop where it begins.
+        if markers.at(&*self.machine).is_some() || markers.exit_code(&*self.machine).is_some() {
+            return Ok(Meeting::Apart);
+        }
+        let comparison = Comparison { reference, markers, limit, step, skipped };
+        for (number, distance) in DISTANCES.into_iter().enumerate() {
+            let to = step + distance;
+            if to >= reference.steps.len() {
+                break;
+            }
+            if self.leaders.len() == number {
+                self.leaders.push((step, self.walker.copy()));
+            }
+            let (at, leader) = &mut self.leaders[number];
+            if *at != to {
+                leader.advance(to, &reference.steps, markers)?;
+                *at = to;
+            }
+            match comparison.follow(&mut *self.machine, (&*leader.machine, to), listener) {
+                // It is on the same way, and may come to be the same further on.
+                Meeting::Apart if self.machine.pc() == reference.steps[to].pc => {}
+                met => return Ok(met),
+            }
+        }
+        Ok(Meeting::Apart)
     }
 }
 
 impl Results {
-    fn count(&mut self, pc: u32, fault: (usize, Change), outcome: Outcome) {
+    fn count(&self) -> u64 {
+        self.tallies.values().map(|tally| tally.counts.total()).sum()
+    }
+
+    fn tally(&mut self, pc: u32, fault: (usize, Change), outcome: Outcome) {
         let tally = self.tallies.entry(pc).or_default();
         tally.counts.0[outcome as usize] += 1;
         if outcome == Outcome::Bypassed && tally.bypass.is_none() {
@@ -412,11 +459,11 @@ impl Results {
         }
     }
 
-    fn add(&mut self, other: Results) {
+    fn add(&mut self, other: &Results) {
         for (pc, tally) in &other.tallies {
             self.tallies.entry(*pc).or_default().add(tally);
         }
-        self.bypasses.extend(other.bypasses);
+        self.bypasses.extend(other.bypasses.iter().cloned());
     }
 
     /// A smallest set of instructions of which each bypass concerns one: those that a bypass
@@ -447,15 +494,6 @@ pub(super) struct Changed {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sample_has_different_numbers_and_repeats_itself() {
-        let sample = sampled(1_000, 300, 7);
-        assert_eq!((sample.len(), sampled(1_000, 300, 7) == sample), (300, true));
-        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]) && sample[299] < 1_000);
-        assert_ne!(sampled(1_000, 300, 8), sample);
-        assert_eq!(sampled(5, 5, 1), [0, 1, 2, 3, 4]);
-    }
 
     #[test]
     fn instruction_common_to_several_bypasses_is_protected_alone() {

@@ -3,7 +3,7 @@
 use super::length;
 use super::reference::Read;
 use crate::LabError;
-use mcu::{CoreName, Mcu, Register, Role, Stop, Until};
+use mcu::{CoreName, Mcu, Observer, Register, Role, Stop, Until};
 use std::str::FromStr;
 
 /// A kind of fault.
@@ -52,7 +52,7 @@ impl FromStr for Model {
 }
 
 /// A change by a fault at one instruction. Registers are numbered as [`Layout`] has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Change {
     Skip(u8),
     Register { register: u8, bit: u8 },
@@ -105,14 +105,11 @@ impl Layout {
     /// # Errors
     /// [`LabError::Usage`].
     pub fn check(&self, model: Model) -> Result<(), LabError> {
-        let problem = match model {
-            Model::Flags if self.flags.is_empty() => "flags: this core has none; give --model register",
-            Model::Skip(_) | Model::Opcode if !length::is_known(self.core) => {
-                "skip and opcode: lengths of instructions are not known of this core; give --model register"
-            }
-            _ => return Ok(()),
-        };
-        Err(LabError::Usage(format!("--model {problem}")))
+        if model == Model::Flags && self.flags.is_empty() {
+            let said = "--model flags: this core has none; give --model register";
+            return Err(LabError::Usage(said.into()));
+        }
+        Ok(())
     }
 
     /// The changes of a model at an instruction of `length` bytes with these reads.
@@ -160,6 +157,32 @@ impl Layout {
         all.into_iter().find(|change| self.name(*change) == name)
     }
 
+    /// Number of registers.
+    pub fn register_count(&self) -> usize {
+        self.registers.len()
+    }
+
+    /// Returns true if it is known of this core which registers its instructions use.
+    pub fn tells_uses(&self) -> bool {
+        self.core.is_cortex_m()
+    }
+
+    /// The registers and then the flags: an index into [`Mcu::register_names`], and bits.
+    pub fn places(&self, machine: &dyn Mcu) -> Vec<(usize, u32)> {
+        let index = |name: &str| machine.register_names().iter().position(|register| register.name == name);
+        let registers = self.registers.iter().map(|register| (register.name, !0));
+        let flags = self.flags.iter().map(|(_, bit)| (self.status, 1 << bit));
+        // A name that is not there would be used by no instruction.
+        registers.chain(flags).map(|(name, bits)| (index(name).unwrap_or(usize::MAX), bits)).collect()
+    }
+
+    /// Returns true for an instruction of which more is read than its own registers: BKPT, by which
+    /// semihosting is called, and SVC (DDI 0403E, A7.7.17 and A7.7.175).
+    pub fn reads_all(&self, machine: &dyn Mcu, pc: u32) -> bool {
+        let mut halfword = [0; 2];
+        machine.peek(pc, &mut halfword) && matches!(halfword[1], 0xbe | 0xdf)
+    }
+
     /// Addresses of the instructions that a change concerns, of which the first is at `pc`.
     pub fn concerned(&self, machine: &dyn Mcu, pc: u32, change: Change) -> Vec<u32> {
         let Change::Skip(count) = change else { return vec![pc] };
@@ -182,6 +205,7 @@ impl Layout {
         change: Change,
         reads: &[Read],
         stops: &[u32],
+        observer: &mut dyn Observer,
     ) -> Result<Made, LabError> {
         let pc = machine.pc();
         let once = Until { cycles: Some(machine.cycles() + 1), addresses: stops.into() };
@@ -198,14 +222,14 @@ impl Layout {
             }
             Change::Opcode { bit } => {
                 let (byte, address) = flip(machine, pc, bit)?;
-                let stop = machine.run(&once);
+                let stop = machine.run_observed(&once, observer);
                 machine.poke(address, &[byte]);
                 Ok(Made::Ran(stop))
             }
             Change::Load { read, bit } => {
                 let read = reads[usize::from(read)];
                 let (byte, address) = flip(machine, read.address, bit)?;
-                let stop = machine.run(&once);
+                let stop = machine.run_observed(&once, observer);
                 if !read.is_written {
                     machine.poke(address, &[byte]);
                 }
@@ -239,6 +263,18 @@ pub(super) enum Made {
     Changed { skipped: u64 },
     /// It has been executed, and the run ended so.
     Ran(Result<Stop, mcu::Fault>),
+}
+
+impl Made {
+    /// Instructions that were skipped, and the end of the run if it has come; nothing where nothing
+    /// was changed.
+    pub fn progress(&self) -> Option<(u64, Option<Result<Stop, mcu::Fault>>)> {
+        match self {
+            Made::Nothing => None,
+            Made::Changed { skipped } => Some((*skipped, None)),
+            Made::Ran(stop) => Some((0, Some(stop.clone()).filter(|stop| *stop != Ok(Stop::Cycles)))),
+        }
+    }
 }
 
 fn value(machine: &dyn Mcu, name: &str) -> Option<u32> {

@@ -23,14 +23,12 @@ const MCS51: [&[u8; 16]; 16] = [
     b"1211121111111111",
 ];
 
-/// Returns true if instructions of this core have known lengths.
-pub(super) fn is_known(core: CoreName) -> bool {
-    !matches!(core, CoreName::R8c | CoreName::Hc08)
-}
-
-/// Returns the bytes of the instruction at an address; none where there is no memory, or the core's
-/// lengths are not known.
+/// Returns the bytes of the instruction at an address; none where there is no memory, or no
+/// instruction of an R8C or HC08.
 pub(super) fn length(machine: &dyn Mcu, core: CoreName, pc: u32) -> Option<u32> {
+    if matches!(core, CoreName::R8c | CoreName::Hc08) {
+        return machine.instruction_length(pc);
+    }
     let mut bytes = [0; 4];
     // The last instruction of a memory may be shorter.
     let read = [4, 2, 1].into_iter().find(|size| machine.peek(pc, &mut bytes[..*size]))?;
@@ -51,6 +49,7 @@ fn of_bytes(core: CoreName, bytes: [u8; 4]) -> Option<u32> {
         CoreName::Msp430x if first & 0xf800 == 0x1800 => 2 + msp430(second),
         CoreName::Msp430x => msp430(first),
         CoreName::Mcs51 => u32::from(MCS51[usize::from(bytes[0] >> 4)][usize::from(bytes[0] & 15)] - b'0'),
+        // Their operands decide: the model tells.
         CoreName::R8c | CoreName::Hc08 => return None,
     })
 }

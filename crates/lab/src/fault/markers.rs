@@ -90,7 +90,8 @@ impl Markers {
         {
             let Marker::Reach(symbol) = marker else { continue };
             let address = firmware.symbol(symbol)?.address;
-            if !firmware.is_code(address) {
+            // An address may be in a file that is loaded beside the program.
+            if !firmware.is_code(address) && firmware.symbols().contains_key(symbol) {
                 let said = format!("{marker}: at {address:#x} is no instruction of the program");
                 return Err(LabError::Usage(said));
             }

@@ -2,13 +2,14 @@
 
 use super::length::length;
 use super::markers::{Markers, Met, Sent};
+use super::quiet::{Listener, Write, is_quiet};
 use super::{Request, Window};
 use crate::LabError;
 use crate::ct::firmware::return_addresses;
 use crate::harness::place_fault;
 use crate::target::Target;
 use firmware::Firmware;
-use mcu::{Access, AccessKind, CoreName, Mcu, NoObserver, Observer, Role, Stop, Until};
+use mcu::{Access, AccessKind, CoreName, Mcu, NoObserver, Observer, Part, Role, SleepInterval, Stop, Until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -65,6 +66,12 @@ pub(super) struct Reference {
     pub steps: Vec<Step>,
     /// By their instructions.
     reads: Vec<Read>,
+    writes: Vec<(u32, Write)>,
+    /// Instructions behind which an interrupt was taken.
+    interrupted: BTreeSet<u32>,
+    /// The first instruction from which on the whole rest of the run depends on registers and
+    /// memory, and not on time; where absent, there is none.
+    pub quiet_from: Option<usize>,
     /// Lengths of the window's instructions, by address.
     pub lengths: BTreeMap<u32, u32>,
     /// Cycles of the window.
@@ -91,12 +98,16 @@ impl Reference {
         let context = Context { request, target, firmware, markers };
         context.approach(&mut *machine, &window, &mut sent)?;
         let (start, before) = (machine.snapshot(), sent.clone());
-        let mut recorder = Recorder::default();
+        let mut recorder = Recorder::new(&target.part);
         let ended = context.pass_window(&mut *machine, &window, &mut sent, &mut recorder)?;
         let window_cycles = machine.cycles() - start.cycles();
         let limit = start.cycles().saturating_add(request.max_cycles);
-        let end = ended.unwrap_or_else(|| finish(&mut *machine, markers, &mut sent, limit));
-        let mut steps = recorder.steps;
+        let mut rest = Listener::new(&target.part, false);
+        let end = ended.unwrap_or_else(|| {
+            finish(&mut *machine, markers, &mut sent, limit, Some(&mut rest as &mut dyn Observer))
+        });
+        let quiet_from = rest.is_quiet.then_some(recorder.quiet_from);
+        let (mut steps, writes, interrupted) = (recorder.steps, recorder.writes, recorder.interrupted);
         if let Some((_, complete)) = sent.met {
             // What follows the text is no more of the run.
             steps.retain(|step| step.cycles <= complete);
@@ -116,6 +127,9 @@ impl Reference {
             sent: before,
             steps,
             reads,
+            writes,
+            interrupted,
+            quiet_from,
             lengths,
             window_cycles,
             end,
@@ -132,6 +146,17 @@ impl Reference {
         let begin = self.reads.partition_point(|read| (read.step as usize) < step);
         let end = self.reads.partition_point(|read| read.step as usize <= step);
         &self.reads[begin..end]
+    }
+
+    /// Writes of the instructions from one on up to another one.
+    pub fn writes_of(&self, steps: Range<usize>) -> &[(u32, Write)] {
+        let before = |end: usize| self.writes.partition_point(|(step, _)| (*step as usize) < end);
+        &self.writes[before(steps.start)..before(steps.end)]
+    }
+
+    /// Returns true if an interrupt was taken behind an instruction.
+    pub fn is_interrupted(&self, step: u32) -> bool {
+        self.interrupted.contains(&step)
     }
 
     /// Difference between two runs of the same program, for a person.
@@ -228,7 +253,7 @@ impl Context<'_> {
         machine: &mut dyn Mcu,
         window: &Bounds,
         sent: &mut Sent,
-        recorder: &mut Recorder,
+        recorder: &mut Recorder<'_>,
     ) -> Result<Option<End>, LabError> {
         let (ends, limit) = match window {
             Bounds::Call(_) => (Return::of(machine, self.firmware.core()), None),
@@ -327,7 +352,13 @@ impl End {
 }
 
 /// Runs on to a marker, to the program's end, or to a cycle.
-pub(super) fn finish(machine: &mut dyn Mcu, markers: &Markers, sent: &mut Sent, limit: u64) -> End {
+pub(super) fn finish(
+    machine: &mut dyn Mcu,
+    markers: &Markers,
+    sent: &mut Sent,
+    limit: u64,
+    mut observer: Option<&mut dyn Observer>,
+) -> End {
     // A run does not stop where it begins.
     if let Some(met) = markers.at(machine) {
         return closed(Some(met), Ok(Stop::Address(machine.pc())), machine, markers, sent);
@@ -339,7 +370,10 @@ pub(super) fn finish(machine: &mut dyn Mcu, markers: &Markers, sent: &mut Sent, 
     let mut until = Until { cycles: None, addresses: markers.addresses.clone() };
     loop {
         until.cycles = Some(machine.cycles().saturating_add(piece).min(limit));
-        let stop = machine.run(&until);
+        let stop = match &mut observer {
+            None => machine.run(&until),
+            Some(observer) => machine.run_observed(&until, *observer),
+        };
         if markers.has_output() {
             sent.take(machine.board_mut(), markers);
             if let Some((met, _)) = sent.met {
@@ -417,23 +451,57 @@ impl Return {
     }
 }
 
-/// Notes the instructions of a window, and their reads.
-#[derive(Default)]
-struct Recorder {
+/// Notes the instructions of a window, their reads and their writes.
+struct Recorder<'a> {
+    part: &'a Part,
     steps: Vec<Step>,
     reads: Vec<Read>,
+    writes: Vec<(u32, Write)>,
+    interrupted: BTreeSet<u32>,
+    /// The first instruction behind the last one that depends on time.
+    quiet_from: usize,
     /// Writes of the last instruction.
     written: BTreeSet<u32>,
 }
 
-impl Observer for Recorder {
+impl Recorder<'_> {
+    fn new(part: &Part) -> Recorder<'_> {
+        Recorder {
+            part,
+            steps: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            interrupted: BTreeSet::new(),
+            quiet_from: 0,
+            written: BTreeSet::new(),
+        }
+    }
+}
+
+impl Observer for Recorder<'_> {
     fn step(&mut self, step: &mcu::Step) {
         self.written.clear();
         self.steps.push(Step { pc: step.pc, cycles: step.cycles });
     }
 
+    fn interrupt(&mut self, _: u32) {
+        self.quiet_from = self.steps.len();
+        self.interrupted.extend(self.steps.len().checked_sub(1).map(|step| step as u32));
+    }
+
+    fn sleep(&mut self, _: &SleepInterval) {
+        self.quiet_from = self.steps.len();
+    }
+
+    fn reset(&mut self, _: u64) {
+        self.quiet_from = self.steps.len();
+    }
+
     fn access(&mut self, access: &Access) {
         let Some(step) = self.steps.len().checked_sub(1) else { return };
+        if !is_quiet(self.part, access) {
+            self.quiet_from = self.steps.len();
+        }
         let (step, bytes) = (step as u32, access.address..access.address.saturating_add(access.size.into()));
         match access.kind {
             AccessKind::Read => {
@@ -448,6 +516,7 @@ impl Observer for Recorder {
                     read.is_written |= read.address < bytes.end && bytes.start < end;
                 }
                 self.written.extend(bytes);
+                self.writes.push((step, Write { address: access.address, size: access.size }));
             }
         }
     }

@@ -1,13 +1,17 @@
 //! One fault, told step by step.
 
-use super::campaign::{Changed, Outcome};
-use super::change::Made;
+use super::campaign::{Campaign, Changed, Outcome};
+use super::change::{Change, Made};
 use super::reference::{Step, ended};
-use super::{Model, Prepared};
-use crate::LabError;
+use super::{Model, Prepared, Request};
+use crate::program::{self, Ending, Outside, Program};
+use crate::traces::TraceFiles;
+use crate::user_firmware::UserFirmware;
+use crate::{LabError, debug};
 use ::firmware::Firmware;
 use mcu::{Mcu, Observer, Stop, Until};
 use std::fmt::Write as _;
+use std::net::TcpListener;
 
 /// Instructions that are shown from where the way differs.
 const SHOWN: usize = 8;
@@ -18,12 +22,7 @@ const COMPARED_MAX: u64 = 200_000;
 pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> {
     let campaign = prepared.campaign(&[Model::Skip(1)]);
     let steps = &prepared.reference.steps;
-    let (step, change) = campaign.named(id).ok_or_else(|| {
-        LabError::Usage(format!(
-            "there is no fault '{id}' in the window of {} instructions: an ID is a row's example, such as 12:skip or 12:r3.5",
-            steps.len()
-        ))
-    })?;
+    let (step, change) = named(&campaign, id)?;
     let firmware = &prepared.user.firmware;
     let mut changed = campaign.changed(step, change)?;
     let way =
@@ -52,6 +51,50 @@ pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> 
         let _ = writeln!(text, "sent by {port}: {sent:?}");
     }
     Ok(text)
+}
+
+/// The fault of an ID.
+fn named(campaign: &Campaign<'_>, id: &str) -> Result<(usize, Change), LabError> {
+    campaign.named(id).ok_or_else(|| {
+        LabError::Usage(format!(
+            "there is no fault '{id}' in the window of {} instructions: an ID is a row's example, such as 12:skip or 12:r3.5",
+            campaign.reference.steps.len()
+        ))
+    })
+}
+
+/// Makes the fault of an ID, and hands the program over to a gdb. Returns how it ended.
+pub(super) fn debug(
+    prepared: &Prepared,
+    request: &Request,
+    (id, listener): (&str, &TcpListener),
+    outside: Outside<'_>,
+) -> Result<String, LabError> {
+    let campaign = prepared.campaign(&[Model::Skip(1)]);
+    let (step, change) = named(&campaign, id)?;
+    let Changed { machine, .. } = campaign.changed(step, change)?;
+    let run = program::Request {
+        setup: request.setup.clone(),
+        ports: Vec::new(),
+        uart: None,
+        exit: request.exit.clone(),
+        ends_asleep: true,
+        is_paced: false,
+        max_cycles: None,
+        max_time_s: None,
+        traces: TraceFiles::default(),
+        arguments: Vec::new(),
+    };
+    let UserFirmware { target, firmware, .. } = &prepared.user;
+    let at = instruction(firmware, campaign.reference.steps[step].pc);
+    (outside.say)(&format!("fault {id} has been made at {at}"));
+    let mut program = Program::new(target, firmware, machine, &run, outside)?;
+    let Ending { text, failure, .. } = debug::serve(&mut program, listener)?;
+    program.finish();
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(text),
+    }
 }
 
 /// Instructions after a change.

@@ -12,6 +12,7 @@ mod bootloader;
 mod clocks;
 mod constant_time;
 mod curves;
+mod decisions;
 mod kernels;
 mod measured;
 mod meter_ports;

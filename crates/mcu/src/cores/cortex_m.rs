@@ -191,6 +191,10 @@ impl<T: Timing> Core for CortexM<T> {
         true
     }
 
+    fn restore(&mut self, from: &Self) {
+        CortexM::restore(self, from);
+    }
+
     fn is_ram(&self, address: u32) -> bool {
         self.memory.find(address, 1).is_some_and(|(view, _)| view.writable)
     }

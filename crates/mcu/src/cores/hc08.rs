@@ -79,6 +79,10 @@ impl Core for Hc08 {
         self.memory.poke(address, bytes)
     }
 
+    fn instruction_length(&self, address: u32) -> Option<u32> {
+        Hc08::instruction_length(self, address)
+    }
+
     fn is_ram(&self, address: u32) -> bool {
         self.memory.page(address) == Page::Ram
     }

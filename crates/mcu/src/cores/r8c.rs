@@ -79,6 +79,10 @@ impl Core for R8c {
         self.memory.poke(address, bytes)
     }
 
+    fn instruction_length(&self, address: u32) -> Option<u32> {
+        R8c::instruction_length(self, address)
+    }
+
     fn is_ram(&self, address: u32) -> bool {
         self.memory.page(address) == Page::Ram
     }

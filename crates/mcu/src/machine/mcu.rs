@@ -5,9 +5,11 @@ use crate::flash::CHANGED;
 use crate::observe::AnyObserver;
 use crate::residency::Usage;
 use crate::{
-    Board, EnteredFault, Fault, Image, Mcu, NoObserver, Observer, Part, Register, ResetCause, Residency,
-    Role, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until,
+    Board, EnteredFault, Fault, Image, Mcu, NoObserver, Observer, Part, Register, RegisterUses, ResetCause,
+    Residency, Role, Span, Step, Stop, StubUse, SupplyLimits, Taint, Trace, Until,
 };
+use std::any::Any;
+use std::collections::BTreeSet;
 
 impl<C: Core> Mcu for Machine<C> {
     fn part(&self) -> &Part {
@@ -247,6 +249,53 @@ impl<C: Core> Mcu for Machine<C> {
     fn board_mut(&mut self) -> &mut Board {
         self.board_touched = true;
         &mut self.bus.board
+    }
+
+    fn restore(&mut self, from: &(dyn Mcu + 'static)) -> bool {
+        let from: &dyn Any = from;
+        let Some(from) = from.downcast_ref::<Self>().filter(|from| from.part.name == self.part.name) else {
+            return false;
+        };
+        // All fields, so that none is forgotten.
+        let Machine {
+            part: _,
+            core,
+            bus,
+            cycles,
+            instructions,
+            deadline,
+            limit,
+            interrupts_from,
+            flow,
+            fault,
+            reset_fault,
+            held_until,
+            interrupted_write,
+            supply,
+            usage,
+            ram_image,
+            board_touched,
+        } = from;
+        self.core.restore(core);
+        self.bus.clone_from(bus);
+        (self.cycles, self.instructions) = (*cycles, *instructions);
+        (self.deadline, self.limit, self.interrupts_from) = (*deadline, *limit, *interrupts_from);
+        (self.flow, self.held_until, self.board_touched) = (*flow, *held_until, *board_touched);
+        self.supply = *supply;
+        self.fault.clone_from(fault);
+        self.reset_fault.clone_from(reset_fault);
+        self.interrupted_write.clone_from(interrupted_write);
+        self.usage.clone_from(usage);
+        self.ram_image.clone_from(ram_image);
+        true
+    }
+
+    fn instruction_length(&self, address: u32) -> Option<u32> {
+        self.core.instruction_length(address)
+    }
+
+    fn register_uses(&self, addresses: &BTreeSet<u32>) -> Option<RegisterUses> {
+        RegisterUses::of(self.core.dataflow(), addresses)
     }
 
     fn snapshot(&self) -> Box<dyn Mcu> {

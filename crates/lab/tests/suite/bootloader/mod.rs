@@ -3,6 +3,7 @@
 //! power is cut at, a verified image runs that is no older than the last one that was confirmed.
 
 mod cuts;
+mod faults;
 pub mod part;
 mod refused;
 pub mod rig;

@@ -54,6 +54,9 @@ pub(super) struct Code<T: Timing> {
     /// Offsets into the memory's bytes between which RAM has been decoded: [low, high).
     low: usize,
     high: usize,
+    /// Filled slots of IT instructions and of what their blocks hold: what is decoded there depends
+    /// on the way to it.
+    blocks: Vec<usize>,
     /// Changes of RAM by the instruction under way: offset and size.
     changes: Vec<(usize, u32)>,
     /// Marked slots with the ops that belong there.
@@ -84,6 +87,7 @@ impl<T: Timing> Code<T> {
             architecture,
             low: usize::MAX,
             high: 0,
+            blocks: Vec::new(),
             changes: Vec::new(),
             stops: Vec::new(),
             barred: Vec::new(),
@@ -114,6 +118,7 @@ impl<T: Timing> Code<T> {
             architecture: self.architecture,
             low: usize::MAX,
             high: 0,
+            blocks: Vec::new(),
             changes: Vec::new(),
             stops: Vec::new(),
             barred: self.barred.clone(),
@@ -134,8 +139,27 @@ impl<T: Timing> Code<T> {
     pub fn clear(&mut self) {
         self.slots = Self::blank(self.slots.len());
         (self.low, self.high) = (usize::MAX, 0);
+        self.blocks.clear();
         self.changes.clear();
         self.stops.clear();
+    }
+
+    /// Becomes what [`Code::fresh`] of `from` would be, a table for memories with the same
+    /// contents but for RAM. What is decoded outside of RAM and of IT blocks stays.
+    pub fn restart(&mut self, from: &Code<T>) {
+        if self.barred != from.barred {
+            *self = from.fresh();
+            return;
+        }
+        self.unmark();
+        for index in std::mem::take(&mut self.blocks) {
+            self.slots[index].op = Op::default();
+        }
+        if self.low < self.high {
+            self.invalidate(self.low, (self.high - self.low) as u32);
+            (self.low, self.high) = (usize::MAX, 0);
+        }
+        self.changes.clear();
     }
 
     /// The region that an address lies in.
@@ -196,6 +220,9 @@ impl<T: Timing> Code<T> {
             let mut op = decode::decode(first, second, address, it, self.architecture);
             let note = timing.classify(&mut op, address);
             self.put(index, Slot { op, note });
+            if it != 0 || op.inner == Opcode::It {
+                self.blocks.push(index);
+            }
             if region.view.writable {
                 self.low = self.low.min(offset);
                 self.high = self.high.max(offset + usize::from(op.length));

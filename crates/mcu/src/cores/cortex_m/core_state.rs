@@ -65,3 +65,45 @@ impl<T: Timing> Clone for CortexM<T> {
         }
     }
 }
+
+impl<T: Timing> CortexM<T> {
+    /// Becomes what a copy of `from` would be, a core of the same part. What is decoded of flash
+    /// that is the same in both stays.
+    pub(super) fn restore(&mut self, from: &CortexM<T>) {
+        // All fields, so that none is forgotten.
+        let CortexM {
+            architecture: _,
+            bit_band: _,
+            state,
+            memory,
+            boot_rom,
+            handed_over,
+            code,
+            timing,
+            system,
+            fpu,
+            traps,
+            strict,
+            had_priority,
+            occupied,
+            extra,
+            return_flow,
+            calls,
+        } = from;
+        if self.memory.restore(memory) {
+            self.code.restart(code);
+        } else {
+            self.code = code.fresh();
+        }
+        self.state.clone_from(state);
+        self.boot_rom.clone_from(boot_rom);
+        self.timing.clone_from(timing);
+        self.system.clone_from(system);
+        self.fpu.clone_from(fpu);
+        self.traps.clone_from(traps);
+        self.occupied.clone_from(occupied);
+        self.calls.clone_from(calls);
+        (self.handed_over, self.strict, self.had_priority) = (*handed_over, *strict, *had_priority);
+        (self.extra, self.return_flow) = (*extra, *return_flow);
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::{MemoryKind, Part};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One appearance of a memory in the address space: a memory and each of its aliases has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,9 @@ pub(super) struct Occupied {
 pub(super) struct Memory {
     /// The bytes of all memories, one after the other.
     bytes: Vec<u8>,
+    /// Number of the contents of all that is no RAM: copies have the same, and each change has
+    /// another one.
+    contents: u64,
     /// The first RAM, where the stack usually is; no bytes while accesses are watched.
     pub ram: View,
     /// The first flash; no bytes while accesses are watched.
@@ -52,6 +56,12 @@ pub(super) struct Memory {
     pub views: Vec<View>,
     /// The view at address 0 as it was, while RAM appears there in its place.
     replaced: Option<View>,
+}
+
+/// A number that no contents have had.
+fn next_contents() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A view of what no access lies in.
@@ -76,7 +86,22 @@ impl Memory {
             first_view(&views, writable).ok_or_else(|| format!("{}: no {what} among its memories", part.name))
         };
         let (ram, flash) = (first(true, "RAM")?, first(false, "flash")?);
-        Ok(Memory { bytes, ram, flash, views, replaced: None })
+        Ok(Memory { bytes, contents: next_contents(), ram, flash, views, replaced: None })
+    }
+
+    /// Becomes what `from` is, a memory of the same part. Returns true if only RAM may have
+    /// differed.
+    pub fn restore(&mut self, from: &Memory) -> bool {
+        if (self.contents, &self.views) != (from.contents, &from.views) {
+            self.clone_from(from);
+            return false;
+        }
+        for view in from.views.iter().filter(|view| view.writable) {
+            let range = view.offset..view.offset + view.size as usize;
+            self.bytes[range.clone()].copy_from_slice(&from.bytes[range]);
+        }
+        (self.ram, self.flash, self.replaced) = (from.ram, from.flash, from.replaced);
+        true
     }
 
     /// From now on every access is looked for among all views, where it is asked whether it may be
@@ -192,6 +217,10 @@ impl Memory {
 
     pub fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
         let Some(found) = self.range(address, bytes.len()) else { return false };
+        let is_ram = self.find(address, 1).is_some_and(|(view, _)| view.writable);
+        if !is_ram && self.bytes[found.clone()] != *bytes {
+            self.contents = next_contents();
+        }
         self.bytes[found].copy_from_slice(bytes);
         true
     }

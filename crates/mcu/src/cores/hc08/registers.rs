@@ -74,6 +74,15 @@ impl Hc08 {
         u16::from_be_bytes([byte(address), byte(address.wrapping_add(1))])
     }
 
+    /// Returns the bytes of the instruction at an address.
+    pub(crate) fn instruction_length(&self, address: u32) -> Option<u32> {
+        let at = |offset: usize| u32::from((address as u16).wrapping_add(offset as u16));
+        let bytes: [u8; LONGEST] = std::array::from_fn(|offset| self.memory.byte(at(offset)) as u8);
+        let length = decode(address as u16, bytes)?.length;
+        let is_there = (0..usize::from(length)).all(|offset| self.memory.page(at(offset)) != Page::Other);
+        is_there.then_some(length.into())
+    }
+
     /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
     /// `ignore_breakpoint` passes.
     #[cold]

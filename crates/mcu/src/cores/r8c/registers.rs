@@ -116,6 +116,13 @@ impl R8c {
         (byte(0) | byte(1) << 8 | byte(2) << 16) & ADDRESS_MASK
     }
 
+    /// Returns the bytes of the instruction at an address.
+    pub(crate) fn instruction_length(&self, address: u32) -> Option<u32> {
+        let memory = &self.memory;
+        let fetch = |address| (memory.page(address) != Page::Other).then(|| memory.byte(address) as u8);
+        Some(decode(address & ADDRESS_MASK, fetch)?.op.length.into())
+    }
+
     /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which
     /// `ignore_breakpoint` passes.
     #[cold]

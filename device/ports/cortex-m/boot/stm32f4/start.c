@@ -1,5 +1,6 @@
 /* UART, time, watchdog and the way into an image, of the STM32F407. USART1 at PA9 (out) and PA10 (in), 115,200 baud, 8 bits, no parity, one stop
  * bit. RM0090, "Universal synchronous asynchronous receiver transmitter", "Independent watchdog"; alternate functions as in data sheet DS8626. */
+#include "../../../../boot/image.h"
 #include "../../../../boot/port.h"
 
 #include "registers.h"
@@ -80,9 +81,9 @@ void ws_boot_watchdog(void)
     IWDG_KR = IWDG_FEED;
 }
 
-void ws_boot_run(uint8_t slot)
+void ws_boot_run(uint8_t slot, uint32_t floor)
 {
-    const uint32_t program = WS_BOOT_SLOT(slot) + WS_BOOT_HEADER;
+    uint32_t program;
 
     ws_uart_flush();
     SYST_CSR = 0;
@@ -92,6 +93,9 @@ void ws_boot_run(uint8_t slot)
     RCC_AHB1RSTR = 0;
     RCC_APB2ENR &= ~ENABLE_USART1;
     RCC_AHB1ENR &= ~ENABLE_GPIOA;
+    while (ws_image_difference(slot, floor) != 0) {
+    }
+    program = WS_BOOT_SLOT(slot) + WS_BOOT_HEADER + ws_image_difference(slot, floor);
     SCB_VTOR = program;
     /* The program's first two words: its stack, and where it begins. */
     __asm__ volatile("dsb\n\tisb\n\tldr r1, [%0, #4]\n\tldr r0, [%0]\n\tmsr msp, r0\n\tbx r1" : : "r"(program) : "r0", "r1", "memory");

@@ -1,5 +1,6 @@
 /* UART, time, watchdog and the way into an image, of the MSP430F5438A. USCI_A0 at P3.4 (out) and P3.5 (in), 115,200 baud, 8 bits, no parity, one
  * stop bit. SLAU208, "Universal Serial Communication Interface, UART Mode", "Timer_A", "Watchdog Timer (WDT_A)"; pins as in SLAS655H. */
+#include "../../../../boot/image.h"
 #include "../../../../boot/port.h"
 
 #define REGISTER(address) (*(volatile uint16_t *)(address))
@@ -85,9 +86,9 @@ void ws_boot_watchdog(void)
     WDTCTL = WDTCTL_START;
 }
 
-void ws_boot_run(uint8_t slot)
+void ws_boot_run(uint8_t slot, uint32_t floor)
 {
-    const uint16_t *const vectors = (const uint16_t *)(uint16_t)(WS_BOOT_SLOT(slot) + WS_BOOT_HEADER);
+    const uint16_t *vectors;
     volatile uint16_t *const to = (volatile uint16_t *)WS_BOOT_VECTORS;
     uint8_t i;
 
@@ -100,6 +101,9 @@ void ws_boot_run(uint8_t slot)
     TA0R = 0;
     TA0CCTL0 = 0;
     TA0CCR0 = 0;
+    while (ws_image_difference(slot, floor) != 0) {
+    }
+    vectors = (const uint16_t *)(uint16_t)(WS_BOOT_SLOT(slot) + WS_BOOT_HEADER + ws_image_difference(slot, floor));
     for (i = 0; i < VECTORS - 1; i++) {
         to[i] = vectors[i];
     }
