@@ -81,7 +81,7 @@ struct SecretCallArgs {
     /// Compile the files for each target, and check this call as measure --call makes it
     #[arg(long, value_name = "CALL", requires_all = ["files", "secret_arg"], conflicts_with_all = ["op", "variant", "strict", "public", "function", "matrix"])]
     call: Option<String>,
-    /// This argument is secret: its name, or its place from 0 on; with FIRMWARE.elf :LEN makes so many
+    /// This argument is secret: its name, or its place from 0 on; with FIRMWARE.elf :LEN makes the
     /// bytes secret that it points to; may be repeated
     #[arg(long, value_name = "ARGUMENT[:LEN]")]
     secret_arg: Vec<String>,
@@ -134,8 +134,9 @@ struct TracedArgs {
     /// This register of the core is secret when the function is called; may be repeated
     #[arg(long, value_name = "NAME", requires = "function")]
     secret_register: Vec<String>,
-    /// These bytes are public from then on, whatever is written to them, such as a ciphertext; behind
-    /// @ a function or an address at which they, or a register, become public; may be repeated
+    /// These bytes are public from then on, whatever is written to them, such as a ciphertext;
+    /// behind @ a function or an address at which they, or a register, become public; may be
+    /// repeated
     #[arg(long, value_name = "SYMBOL[:LEN][@PLACE]", requires = "function")]
     declassify: Vec<String>,
     /// End after this many calls of the function [default: 10]

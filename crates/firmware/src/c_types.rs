@@ -125,7 +125,7 @@ pub struct Parameter {
     pub is_pointer: bool,
 }
 
-/// The parameters of a function that is defined in a linked file; none where the file does not tell.
+/// The parameters of a function that is defined in a linked file; none where it does not tell.
 ///
 /// # Errors
 /// [`FirmwareError::File`] or [`FirmwareError::BadFile`] where it cannot be read.

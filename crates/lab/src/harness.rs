@@ -158,7 +158,7 @@ impl<'a> OperationRun<'a> {
         &mut *self.machine
     }
 
-    /// Checks that a stack of so many bytes has not met the variables, where the linker says where
+    /// Checks that a stack of `stack` bytes has not met the variables, where the linker says where
     /// they end. The firmware waits for inputs.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 //! as the program marks them by `device/ct/ws_ct.h`.
 
 use super::convention::{self, Place};
-use super::firmware::Request;
 use super::reads::{MARK, Reads};
 use crate::target::Target;
+use crate::user_firmware::Setup;
 use crate::{LabError, names};
 use ::firmware::Firmware;
 use ::firmware::c_types::{Parameter, parameters};
@@ -15,6 +15,29 @@ use std::ops::Range;
 const SECRETS: usize = Labels::BITS as usize;
 /// The function that makes bytes public.
 const PUBLIC: &str = "ws_ct_public";
+
+/// Parameters of the check.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub setup: Setup,
+    /// The function whose calls are followed.
+    pub function: String,
+    /// Secrets at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
+    pub secrets: Vec<String>,
+    /// Secret registers at each call, by their names.
+    pub secret_registers: Vec<String>,
+    /// Secret arguments: `NUMBER` or `NAME` for its value, `NUMBER:LEN` for what it points to.
+    pub secret_arguments: Vec<String>,
+    /// Public bytes within the secrets.
+    pub public: Vec<String>,
+    /// Bytes that stay public whatever is written to them; behind `@`, a place in the program where
+    /// bytes or a register become public.
+    pub declassified: Vec<String>,
+    /// Calls after which the run ends.
+    pub calls: u64,
+    /// Cycles after which the run ends.
+    pub max_cycles: u64,
+}
 
 /// A secret at each call of the function.
 enum Secret {

@@ -5,11 +5,12 @@
 //! followed through every instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
 
 use super::declared::Declared;
+pub use super::declared::Request;
 use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
 use crate::target::Target;
-use crate::user_firmware::{Setup, UserFirmware, advice};
+use crate::user_firmware::{UserFirmware, advice};
 use crate::workspace::Workspace;
 use ::firmware::Firmware;
 use mcu::{CoreName, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
@@ -17,29 +18,6 @@ use serde::Serialize;
 
 /// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
-
-/// Parameters of the check.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub setup: Setup,
-    /// The function whose calls are followed.
-    pub function: String,
-    /// Secrets at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
-    pub secrets: Vec<String>,
-    /// Secret registers at each call, by their names.
-    pub secret_registers: Vec<String>,
-    /// Secret arguments: `NUMBER` or `NAME` for its value, `NUMBER:LEN` for what it points to.
-    pub secret_arguments: Vec<String>,
-    /// Public bytes within the secrets.
-    pub public: Vec<String>,
-    /// Bytes that stay public whatever is written to them; behind `@`, a place in the program where
-    /// bytes or a register become public.
-    pub declassified: Vec<String>,
-    /// Calls after which the run ends.
-    pub calls: u64,
-    /// Cycles after which the run ends.
-    pub max_cycles: u64,
-}
 
 /// An instruction through which secrets show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -61,7 +61,7 @@ impl Reads {
         self.readers.extend(other.readers);
     }
 
-    /// Counts so many bytes of a secret as read.
+    /// Counts `bytes` bytes of a secret as read.
     pub(super) fn count(&mut self, secret: usize, bytes: u32) {
         let known = &mut self.secrets[secret];
         self.bytes += bytes.saturating_sub(known.bytes);
