@@ -2,6 +2,10 @@
  * find, and what it must not. The host finds the places by the comments in capitals. */
 #include "compiler.h"
 
+/* sdcc has the marks from here. */
+#define WS_CT_DEFINE
+#include "../ct/ws_ct.h"
+
 #include <stdint.h>
 
 uint8_t ws_bench_key[16] WS_ALIGNED;
@@ -16,6 +20,8 @@ uint32_t leaks_by_branch(const uint8_t *key);
 uint32_t leaks_rarely(const uint8_t *key);
 uint32_t leaks_by_reading(const uint8_t *key);
 uint32_t leaks_by_writing(const uint8_t *key);
+uint32_t leaks_by_value(uint8_t first, uint16_t second);
+uint32_t leaks_as_marked(const uint8_t *key);
 uint32_t leaks_by_multiplying(const uint8_t *key);
 uint32_t leaks_by_dividing(const uint8_t *key);
 
@@ -77,6 +83,36 @@ WS_NOINLINE uint32_t leaks_by_writing(const uint8_t *key)
     return 0;
 }
 
+/* Its second argument is a value. */
+WS_NOINLINE uint32_t leaks_by_value(uint8_t first, uint16_t second)
+{
+    uint32_t sum = leaks_sink + first;
+
+    if (second & 1) { /* VALUE */
+        leaks_sink = sum;
+        leaks_sink = sum + 1;
+    }
+    return sum;
+}
+
+/* What is secret it says itself. */
+WS_NOINLINE uint32_t leaks_as_marked(const uint8_t *key)
+{
+    uint32_t sum = leaks_sink;
+
+    ws_ct_secret(key, 8);
+    if (key[7] & 1) { /* MARKED */
+        leaks_sink = sum;
+        leaks_sink = sum + 1;
+    }
+    ws_ct_public(key, 8);
+    if (key[7] & 2) {
+        leaks_sink = sum;
+        leaks_sink = sum + 1;
+    }
+    return sum;
+}
+
 /* What takes its time from operands, some Cortex-M alone have. */
 #if defined(__arm__)
 
@@ -110,6 +146,8 @@ int main(void)
         leaks_sink = leaks_rarely(ws_bench_key);
         leaks_sink = leaks_by_reading(ws_bench_key);
         leaks_sink = leaks_by_writing(ws_bench_key);
+        leaks_sink = leaks_by_value(leaks_table[3], (uint16_t)(ws_bench_key[0] | ws_bench_key[1] << 8));
+        leaks_sink = leaks_as_marked(ws_bench_key);
 #if defined(__arm__)
         leaks_sink = leaks_by_multiplying(ws_bench_key);
         leaks_sink = leaks_by_dividing(ws_bench_key);

@@ -53,15 +53,8 @@ pub(crate) struct CallArgs {
     /// Seed of the random arguments [default: 1]
     #[arg(long, value_name = "N", requires = "call", value_parser = units::whole::<u64>)]
     seed: Option<u64>,
-    /// Look for headers in this folder, too; may be repeated
-    #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
-    include: Vec<String>,
-    /// Define this name, as NAME or NAME=VALUE; may be repeated
-    #[arg(short = 'D', value_name = "NAME", requires = "call")]
-    define: Vec<String>,
-    /// Further flags of the targets' compilers, such as '-Os -std=c99'; the host's has none of them
-    #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
-    cflags: Vec<String>,
+    #[command(flatten)]
+    compiling: CompilingArgs,
     /// Put the targets with the least of this first [default: in the order of their names]
     #[arg(long, value_name = "FIGURE", requires = "call", value_parser = PossibleValuesParser::new(Rank::ALL.map(|(name, _)| name)))]
     by: Option<String>,
@@ -71,6 +64,34 @@ pub(crate) struct CallArgs {
     /// Let floating-point outputs differ by this share, such as 1e-6 [default: by nothing]
     #[arg(long, value_name = "SHARE", requires = "call", value_parser = share)]
     tolerance: Option<f64>,
+}
+
+/// Options of the compilers of a call's files.
+#[derive(Args)]
+pub(crate) struct CompilingArgs {
+    /// Look for headers in this folder, too; may be repeated
+    #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
+    include: Vec<String>,
+    /// Define this name, as NAME or NAME=VALUE; may be repeated
+    #[arg(short = 'D', value_name = "NAME", requires = "call")]
+    define: Vec<String>,
+    /// Further flags of the targets' compilers, such as '-Os -std=c99'; the host's has none of them
+    #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
+    cflags: Vec<String>,
+}
+
+impl CompilingArgs {
+    /// `-I` and `-D`, for the host's compiler, too.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let options = self.include.iter().map(|folder| format!("-I{folder}"));
+        options.chain(self.define.iter().map(|name| format!("-D{name}"))).collect()
+    }
+
+    /// Further flags of the targets' compilers.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let flags = self.cflags.iter().flat_map(|flags| flags.split_whitespace());
+        flags.map(str::to_owned).collect()
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -106,15 +127,12 @@ pub(crate) fn command(workspace: &Workspace, args: CallArgs, shared: Shared) -> 
     let destination = compare.prepare(&CALL)?;
     let page = page.open()?;
     let picture = args.plot.as_deref().map(SaveFile::open).transpose()?;
-    let options = args.include.iter().map(|folder| format!("-I{folder}"));
-    let options = options.chain(args.define.iter().map(|name| format!("-D{name}"))).collect();
-    let flags = args.cflags.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned);
     let request = Request {
         files,
         call: args.call.unwrap_or_default(),
         targets,
-        options,
-        flags: flags.collect(),
+        options: args.compiling.options(),
+        flags: args.compiling.flags(),
         runs: args.runs.map_or(Repetition::Enough, Repetition::Exactly),
         seed: args.seed.unwrap_or(1),
         tolerance: args.tolerance.unwrap_or(0.0),

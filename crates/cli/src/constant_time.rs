@@ -2,6 +2,7 @@
 //! function of any firmware by taint tracking.
 
 use crate::CacheArgs;
+use crate::call::CompilingArgs;
 use crate::compare::CompareArgs;
 use crate::firmware::LoadingArgs;
 use crate::{Interruptible, interruption, lines, write_row};
@@ -80,18 +81,12 @@ struct SecretCallArgs {
     /// Compile the files for each target, and check this call as measure --call makes it
     #[arg(long, value_name = "CALL", requires_all = ["files", "secret_arg"], conflicts_with_all = ["op", "variant", "strict", "public", "function", "matrix"])]
     call: Option<String>,
-    /// This argument of the call is secret: its name, or its place from 0 on; may be repeated
-    #[arg(long, value_name = "ARGUMENT", requires = "call")]
+    /// This argument is secret: its name, or its place from 0 on; with FIRMWARE.elf :LEN makes the
+    /// bytes secret that it points to; may be repeated
+    #[arg(long, value_name = "ARGUMENT[:LEN]")]
     secret_arg: Vec<String>,
-    /// Look for headers in this folder, too; may be repeated
-    #[arg(short = 'I', value_name = "FOLDER", requires = "call")]
-    include: Vec<String>,
-    /// Define this name, as NAME or NAME=VALUE; may be repeated
-    #[arg(short = 'D', value_name = "NAME", requires = "call")]
-    define: Vec<String>,
-    /// Further flags of the targets' compilers, such as '-Os -std=c99'
-    #[arg(long, value_name = "FLAGS", requires = "call", allow_hyphen_values = true)]
-    cflags: Vec<String>,
+    #[command(flatten)]
+    compiling: CompilingArgs,
     /// Check each call of this file in each of its builds on each target
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["files", "op", "variant", "strict", "public"])]
     matrix: Option<PathBuf>,
@@ -109,13 +104,11 @@ impl SecretCallArgs {
             return Ok(Some(matrix));
         }
         let Some(call) = &self.call else { return Ok(None) };
-        let options = self.include.iter().map(|folder| format!("-I{folder}"));
-        let flags = self.cflags.iter().flat_map(|flags| flags.split_whitespace());
-        let flags: Vec<String> = flags.map(str::to_owned).collect();
+        let flags = self.compiling.flags();
         let name = if flags.is_empty() { "default".to_owned() } else { flags.join(" ") };
         Ok(Some(Matrix {
             files: files.to_vec(),
-            options: options.chain(self.define.iter().map(|name| format!("-D{name}"))).collect(),
+            options: self.compiling.options(),
             targets: targets.to_vec(),
             calls: vec![SecretCall { call: call.clone(), secret: self.secret_arg.clone() }],
             builds: vec![Variant { name, compiler: None, flags }],
@@ -133,14 +126,18 @@ struct TracedArgs {
     #[command(flatten)]
     loading: LoadingArgs,
     /// The function whose calls are followed, by its name or an address
-    #[arg(long, value_name = "NAME", requires_all = ["files", "secret"], conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
+    #[arg(long, value_name = "NAME", requires = "files", conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
     function: Option<String>,
     /// These bytes are secret when the function is called; may be repeated, up to eight times
     #[arg(long, value_name = "SYMBOL[:LEN]", requires = "function")]
     secret: Vec<String>,
-    /// These bytes are public from then on, whatever is written to them, such as a ciphertext; may
-    /// be repeated
-    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "function")]
+    /// This register of the core is secret when the function is called; may be repeated
+    #[arg(long, value_name = "NAME", requires = "function")]
+    secret_register: Vec<String>,
+    /// These bytes are public from then on, whatever is written to them, such as a ciphertext;
+    /// behind @ a function or an address at which they, or a register, become public; may be
+    /// repeated
+    #[arg(long, value_name = "SYMBOL[:LEN][@PLACE]", requires = "function")]
     declassify: Vec<String>,
     /// End after this many calls of the function [default: 10]
     #[arg(long, value_name = "N", requires = "function", value_parser = units::count)]
@@ -161,6 +158,9 @@ pub(crate) fn run(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabErro
         return calls(workspace, &args, &matrix);
     }
     match (args.firmware.files.as_slice(), args.firmware.function.clone()) {
+        ([], _) if !args.call.secret_arg.is_empty() => Err(LabError::Usage(
+            "--secret-arg is for --call 'function(arguments)', or for --function of a FIRMWARE.elf".into(),
+        )),
         ([], _) => match args.public.iter().flatten().next() {
             Some(symbol) => Err(LabError::Usage(format!(
                 "--public {symbol} is for a FIRMWARE.elf; for operations it stands alone"
@@ -201,6 +201,8 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
         },
         function,
         secrets: traced.secret,
+        secret_registers: traced.secret_register,
+        secret_arguments: args.call.secret_arg,
         public: args.public.unwrap_or_default(),
         declassified: traced.declassify,
         calls: traced.calls.unwrap_or(10),

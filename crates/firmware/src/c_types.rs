@@ -115,6 +115,34 @@ pub fn signature(path: &Path, probe: &str, function: &str) -> Result<Signature, 
     Ok(signature)
 }
 
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name; empty where there is none.
+    pub name: String,
+    /// Its bytes, where the file tells.
+    pub bytes: Option<u64>,
+    pub is_pointer: bool,
+}
+
+/// The parameters of a function that is defined in a linked file; none where it does not tell.
+///
+/// # Errors
+/// [`FirmwareError::File`] or [`FirmwareError::BadFile`] where it cannot be read.
+pub fn parameters(path: &Path, function: &str) -> Result<Vec<Parameter>, FirmwareError> {
+    with_dwarf(path, |dwarf| {
+        let mut found = Vec::new();
+        each_entry(dwarf, |die, tag| {
+            // What inlining and LTO leave of it may have the parameters alone.
+            if tag == dw::DW_TAG_subprogram && found.is_empty() && die.name()?.as_deref() == Some(function) {
+                found = die.parameters()?;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    })
+}
+
 fn with_dwarf<T>(
     path: &Path,
     take: impl FnOnce(&Dwarf<Slice<'_>>) -> Result<T, Error>,
@@ -219,6 +247,31 @@ impl<'d> Die<'_, 'd> {
             all.push(Die { offset: child.entry().offset(), ..*self });
         }
         Ok(all)
+    }
+
+    fn parameters(&self) -> Result<Vec<Parameter>, Error> {
+        let mut parameters = Vec::new();
+        for child in self.children()? {
+            if child.tag()? == dw::DW_TAG_formal_parameter {
+                let (bytes, is_pointer) = child.size_of_type()?;
+                parameters.push(Parameter { name: child.name()?.unwrap_or_default(), bytes, is_pointer });
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// Bytes of the type that this entry's attribute names, and whether it is a pointer.
+    fn size_of_type(&self) -> Result<(Option<u64>, bool), Error> {
+        let mut die = self.reference(dw::DW_AT_type)?;
+        while let Some(kind) = die {
+            let bytes = kind.number(dw::DW_AT_byte_size)?;
+            let is_pointer = matches!(kind.tag()?, dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type);
+            if is_pointer || bytes.is_some() {
+                return Ok((bytes, is_pointer));
+            }
+            die = kind.reference(dw::DW_AT_type)?;
+        }
+        Ok((None, false))
     }
 
     fn parameter_names(&self) -> Result<Vec<String>, Error> {

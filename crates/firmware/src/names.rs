@@ -36,9 +36,16 @@ pub(crate) fn demangle(functions: &mut [Function]) {
     }
 }
 
+/// Suffixes of GCC's copies of a function, which stand for it where they are the only one.
+const COPIES: [&str; 3] = [".constprop.", ".isra.", ".lto_priv."];
+
 /// Returns true if `wanted` names the function `name`: as a whole, or its last parts
-/// (`encryptBlock`, `fw::hash`), parameters or not.
+/// (`encryptBlock`, `fw::hash`), parameters or not, also of a copy.
 pub(crate) fn names(wanted: &str, name: &str) -> bool {
+    let original = COPIES.iter().filter_map(|copy| name.find(copy)).min();
+    if original.is_some_and(|end| names(wanted, &name[..end])) {
+        return true;
+    }
     let is_end = |name: &str| {
         name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"))
     };
@@ -97,6 +104,7 @@ mod tests {
         assert!(names("hash", "fw::hash") && names("fw::hash", "app::fw::hash") && names("hash", "hash"));
         assert!(names("write", "Print::write(char const*)"));
         assert!(names("Print::write(char const*)", "Print::write(char const*)"));
+        assert!(names("hash", "fw::hash.isra.0.constprop.1") && !names("hash", "hash.part.0"));
         assert!(!names("ash", "fw::hash") && !names("fw", "fw::hash") && !names("", "main"));
     }
 

@@ -8,6 +8,8 @@
 //! addresses, sizes and directions must be equal.
 
 mod accepted;
+mod convention;
+mod declared;
 mod dependence;
 mod difference;
 pub mod firmware;
@@ -87,6 +89,8 @@ pub enum Verdict {
     /// All runs were the same, but what comes next, where something is read or written or how long
     /// it takes depends on a secret.
     Dependent,
+    /// As `constant`, but the outputs were compared with nothing.
+    Uncompared,
     /// Of a secret no byte was read: the check says nothing of it.
     Unread,
     /// The operation has no secrets, and was not looked at.
@@ -411,6 +415,7 @@ pub(crate) fn check_by(
     let warm_up = if operation.rejects || request.runs == Some(1) { 1 } else { WARM_UP };
     for run in 0..warm_up {
         let measurement = bench.measure(&case(warm_up_run(run))?)?;
+        bench.check_stack(measurement.stack)?;
         if !measurement.verified {
             return Ok(ConstantTimeRow::new(
                 target.name(),
@@ -506,7 +511,14 @@ fn held(mut case: Case, first: &Case, fixed: &[InputBytes]) -> Case {
 /// A leak with its place and the names of its secrets.
 fn row_of(firmware: &Firmware, secrets: &[&str], leak: &Leak) -> LeakRow {
     let shown = secrets.iter().enumerate().filter(|(index, _)| leak.labels >> index & 1 != 0);
+    // Functions that the linker left out keep their addresses, from 0 on.
+    let around = firmware.function_at(leak.pc).map(|index| firmware.functions()[index].name.as_str());
+    let mut inlined = firmware.inlined(leak.pc);
+    if inlined.pop().as_deref() != around {
+        inlined.clear();
+    }
     LeakRow {
+        inlined: inlined.join(" "),
         kind: leak.kind.into(),
         place: firmware.place(leak.pc).trim_start_matches(" in ").to_owned(),
         pc: leak.pc,

@@ -158,6 +158,30 @@ impl<'a> OperationRun<'a> {
         &mut *self.machine
     }
 
+    /// Checks that a stack of `stack` bytes has not met the variables, where the linker says where
+    /// they end. The firmware waits for inputs.
+    ///
+    /// # Errors
+    /// [`LabError::Protocol`] with the room that there is.
+    pub(crate) fn check_stack(&self, stack: u32) -> Result<(), LabError> {
+        let Some(end) = self.firmware.symbols().get("ws_bss_end") else { return Ok(()) };
+        let top = self.machine.sp();
+        // The AVR's linker counts data memory from 0x800000 on.
+        let end = if self.target.part.core.is_avr() { end.address & 0xffff } else { end.address };
+        match top.checked_sub(stack) {
+            Some(lowest) if lowest >= end => Ok(()),
+            _ => {
+                let room = top.saturating_sub(end);
+                Err(LabError::Protocol {
+                    what: self.target.name().into(),
+                    problem: format!(
+                        "its stack of {stack} bytes meets the variables: there is room for {room}"
+                    ),
+                })
+            }
+        }
+    }
+
     fn big_endian(&self) -> bool {
         self.target.part.core.is_big_endian()
     }

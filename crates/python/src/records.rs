@@ -203,6 +203,8 @@ pub fn ct<'py>(
         },
         function,
         secrets: names(Some(secrets))?,
+        secret_registers: Vec::new(),
+        secret_arguments: Vec::new(),
         public: names(public)?,
         declassified: names(declassified)?,
         calls,

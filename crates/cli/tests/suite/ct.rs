@@ -22,12 +22,20 @@ fn firmware() -> &'static Path {
     })
 }
 
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// Exit code, standard output and standard error.
 fn ct(options: &[&str]) -> (Option<i32>, String, String) {
+    ct_of(firmware(), options)
+}
+
+fn ct_of(elf: &Path, options: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
-        .env("WATTSEAL_HOME", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .env("WATTSEAL_HOME", home())
         .arg("ct")
-        .arg(firmware())
+        .arg(elf)
         .args(["--target", "atmega328p"])
         .args(options)
         .output()
@@ -53,6 +61,57 @@ fn a_leak_is_named_with_its_kind_line_and_secret() {
         let place = rows[0]["place"].as_str().expect("a place");
         assert!(place.starts_with(function) && place.ends_with(&line_of(comment)), "{place}");
     }
+}
+
+/// The formats of lines that avr-gcc 5 writes.
+#[test]
+fn leaks_have_lines_in_old_debug_formats() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/ct.c");
+    for (name, flag) in [("two.elf", "-gdwarf-2"), ("three.elf", "-gdwarf-3")] {
+        let elf = folder.path().join(name);
+        let done = Command::new("avr-gcc")
+            .args(["-mmcu=atmega328p", "-Os", flag])
+            .args([Path::new("-o"), &elf, &source])
+            .status();
+        assert!(done.expect("avr-gcc runs").success());
+        for (function, comment) in [("look_up", "ADDRESS"), ("differs", "BRANCH")] {
+            let (code, out, err) =
+                ct_of(&elf, &["--function", function, "--secret", "key", "--format", "json"]);
+            assert_eq!(code, Some(1), "{name} {function}: {err}");
+            let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
+            let leaks: Vec<&Value> = rows.iter().filter(|row| row["kind"] != "read").collect();
+            let place = leaks[0]["place"].as_str().expect("a place");
+            assert!(leaks.len() == 1 && place.ends_with(&line_of(comment)), "{name}: {out}");
+        }
+    }
+}
+
+/// An inlined function, and one of libgcc, which has no lines.
+#[test]
+fn leaks_name_inlined_functions_and_those_of_libgcc() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, elf) = (folder.path().join("named.c"), folder.path().join("named.elf"));
+    let text = "#include <avr/interrupt.h>\n#include <avr/sleep.h>\n#include <stdint.h>\n\
+                volatile uint64_t key = 3, sink;\nvolatile uint8_t hit;\n\
+                static inline __attribute__((always_inline)) void inner(uint8_t a) { if (a & 1) hit = 1; }\n\
+                __attribute__((noinline)) void outer(void) { inner((uint8_t)key); sink = key * key; }\n\
+                int main(void) { outer(); cli(); sleep_mode(); return 0; }\n";
+    std::fs::write(&source, text).expect("written");
+    let done = Command::new("avr-gcc")
+        .args(["-mmcu=atmega328p", "-O2", "-gdwarf-4", "-o"])
+        .args([&elf, &source])
+        .status();
+    assert!(done.expect("avr-gcc runs").success());
+    let options = ["--function", "outer", "--secret", "key:8", "--format", "json"];
+    let (code, out, err) = ct_of(&elf, &options);
+    assert_eq!(code, Some(1), "{err}");
+    let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
+    let is_at = |row: &Value, place: &str, inlined: &str| {
+        row["place"].as_str().is_some_and(|text| text.starts_with(place)) && row["inlined"] == inlined
+    };
+    assert!(rows.iter().any(|row| is_at(row, "outer+", "inner")), "{out}");
+    assert!(rows.iter().any(|row| is_at(row, "__muldi3", "")), "{out}");
 }
 
 #[test]
@@ -95,6 +154,61 @@ fn a_secret_that_nothing_reads_is_a_failure() {
     }
 }
 
+/// The look-up of a value that its caller has read.
+#[test]
+fn a_secret_argument_is_followed_by_name_and_register() {
+    for secret in [["--secret-arg", "secret"], ["--secret-arg", "0"], ["--secret-register", "r24"]] {
+        let options = [&["--function", "look_up_in_registers", "--format", "json"][..], &secret].concat();
+        let (code, out, err) = ct(&options);
+        assert_eq!(code, Some(1), "{err}");
+        let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
+        assert_eq!(rows[0]["kind"], "address", "{out}");
+        assert!(err.contains("1 instruction depends on a secret"), "{err}");
+    }
+}
+
+/// The example of the page, and what it is without the mark that its answer is public.
+#[test]
+fn marks_of_a_program_are_secret_and_public() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string(home().join("docs/examples/marked.c")).expect("the example");
+    let mark = "ws_ct_public(&difference, sizeof difference);";
+    assert!(text.contains(mark));
+    let built = |name: &str, text: &str, whole: &[&str]| {
+        let (source, elf) = (folder.path().join(name), folder.path().join(name).with_extension("elf"));
+        std::fs::write(&source, text).expect("written");
+        let done = Command::new("avr-gcc")
+            .args(["-mmcu=atmega328p", "-Os", "-gdwarf-4", "-std=c99", "-Wall", "-Wextra", "-Werror", "-I"])
+            .arg(home().join("device/ct"))
+            .args(whole)
+            .arg(&source)
+            .arg("-o")
+            .arg(&elf)
+            .status();
+        assert!(done.expect("avr-gcc runs").success());
+        elf
+    };
+    // Optimised as a whole, too.
+    for whole in [&[][..], &["-flto"]] {
+        let (code, _, err) = ct_of(&built("marked.c", &text, whole), &["--function", "check"]);
+        assert!(code == Some(0) && err.contains("read 16 of 16 secret bytes"), "{whole:?}: {err}");
+        let told = text.replace(mark, "");
+        let options = ["--function", "check", "--format", "json"];
+        let (code, out, err) = ct_of(&built("told.c", &told, whole), &options);
+        assert_eq!(code, Some(1), "{whole:?}: {err}");
+        let line =
+            told.lines().position(|line| line.contains("difference ? 0 : 1")).expect("it is there") + 1;
+        let rows: Vec<Value> = serde_json::from_str(&out).expect("JSON");
+        let place = rows[0]["place"].as_str().expect("a place");
+        let is_told = rows[0]["kind"] == "branch" && rows[0]["secrets"] == "ws_ct_secret";
+        assert!(is_told && place.ends_with(&format!("told.c:{line}")), "{whole:?}: {out}");
+    }
+    // Without marks nothing is secret.
+    let off = format!("#define WS_CT_OFF\n{text}");
+    let (code, _, err) = ct_of(&built("off.c", &off, &[]), &["--function", "check"]);
+    assert!(code == Some(2) && err.contains("nothing is secret"), "{err}");
+}
+
 #[test]
 fn ct_accepts_public_and_declassified_bytes() {
     for option in ["--public", "--declassify"] {
@@ -118,6 +232,10 @@ fn wrong_names_are_refused_with_the_nearest() {
         (&["--function", "look_up", "--secret", "key:5"], "key has only 4 bytes"),
         (&["--function", "look_up", "--secret", "0x800100"], "give its bytes"),
         (&["--function", "look_up"], "--secret"),
+        (&["--function", "look_up_in_registers", "--secret-register", "r99"], "register"),
+        (&["--function", "look_up_in_registers", "--secret-arg", "sekret"], "did you mean secret"),
+        (&["--function", "look_up_in_registers", "--secret-arg", "1"], "they are 0 to 0"),
+        (&["--secret-arg", "0"], "--function"),
         (&["--secret", "key"], "--function"),
     ] {
         let (code, out, err) = ct(options);

@@ -86,6 +86,52 @@ fn a_secret_scalar_is_followed_into_its_register() {
     assert!(verdicts.eq(["constant", "constant"]), "{out}");
 }
 
+/// Assembly is of one part: the host cannot run it.
+#[test]
+fn an_output_that_is_not_compared_is_said_in_each_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, header) = (folder.path().join("mask.S"), folder.path().join("mask.h"));
+    let text = "    .syntax unified\n    .thumb\n    .section .text.mask, \"ax\"\n    .global mask\n\
+                    .type mask, %function\nmask:\n    eors r0, r1\n    bx lr\n    .size mask, . - mask\n";
+    fs::write(&source, text).expect("written");
+    fs::write(&header, "#include <stdint.h>\nuint32_t mask(uint32_t secret, uint32_t other);\n")
+        .expect("written");
+    let files = [&source, &header].map(|path| path.to_str().expect("UTF-8"));
+    let call = ["--call", "mask(?, ?)", "--secret-arg", "0", "--target", "stm32f051", "--runs", "2"];
+    for (format, said) in [
+        ("table", "constant, output NOT COMPARED"),
+        ("markdown", "constant, output NOT COMPARED"),
+        ("json", "\"verdict\": \"uncompared\""),
+        ("csv", ",uncompared,"),
+        ("sarif", "\"ruleId\": \"output-not-compared\""),
+        ("junit", "(output not compared)"),
+    ] {
+        let (code, out, err) = ct(&[&files[..], &call, &["--format", format]].concat());
+        assert_eq!(code, Some(0), "{out}{err}");
+        let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(said), "{format}: {out}{err}");
+        assert!(format != "sarif" || flat.contains("\"level\": \"note\""), "{out}");
+    }
+}
+
+/// As measure --call says it.
+#[test]
+fn a_stack_that_meets_the_variables_is_the_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep.c");
+    let text = "unsigned char deep(const unsigned char *key) {\n    volatile unsigned char all[1960];\n\
+                    unsigned i;\n    for (i = 0; i < sizeof all; i++) all[i] = (unsigned char)(key[i & 63] + i);\n\
+                    return all[7];\n}\n";
+    fs::write(&path, text).expect("written");
+    let file = path.to_str().expect("UTF-8");
+    let (code, out, err) =
+        ct(&[file, "--call", "deep([64])", "--secret-arg", "0", "--target", "ch32v003", "--format", "json"]);
+    assert_eq!(code, Some(1), "{err}");
+    let row = &rows(&out)[0];
+    let what = row["what"].as_str().expect("text");
+    assert!(row["verdict"] == "failed" && what.contains("meets the variables: there is room for"), "{row}");
+}
+
 #[test]
 fn a_matrix_has_a_row_for_each_call_build_and_part() {
     let (code, out, err) = ct(&["--matrix", "matrix.toml", "--runs", "2", "--format", "json"]);

@@ -13,6 +13,7 @@ mod compare;
 mod contract;
 mod ct;
 mod ct_call;
+mod ct_channels;
 mod debug;
 mod documentation;
 mod fault;

@@ -14,7 +14,6 @@ use crate::target::{OperatingPoint, Target};
 use firmware::Firmware;
 use firmware::kit::Kit;
 use firmware::symbols::Footprint;
-use mcu::CoreName;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
@@ -143,7 +142,7 @@ impl Shared<'_> {
             program.write(inputs)?;
             let measurement = program.run.measure(&Case::default())?;
             stack = stack.max(measurement.stack);
-            program.check_stack(stack)?;
+            program.run.check_stack(stack)?;
             outputs.push(program.read()?);
             if number > 0 {
                 cycles.push(measurement.cycles);
@@ -286,25 +285,4 @@ impl Program<'_> {
         }
         Ok(outputs)
     }
-
-    /// Checks that the stack has not met the variables, where the linker says where they end.
-    fn check_stack(&mut self, stack: u32) -> Result<(), LabError> {
-        let Some(end) = self.firmware.symbols().get("ws_bss_end") else { return Ok(()) };
-        let top = self.run.machine().sp();
-        // The AVR's linker counts data memory from 0x800000 on.
-        let end = if is_avr(self.target) { end.address & 0xffff } else { end.address };
-        match top.checked_sub(stack) {
-            Some(lowest) if lowest >= end => Ok(()),
-            _ => {
-                let room = top.saturating_sub(end);
-                Err(self.problem(format!(
-                    "its stack of {stack} bytes meets the variables: there is room for {room}"
-                )))
-            }
-        }
-    }
-}
-
-fn is_avr(target: &Target) -> bool {
-    matches!(target.part.core, CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6)
 }

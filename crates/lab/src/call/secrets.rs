@@ -1,5 +1,5 @@
-//! `ct --call`: whether a function of a user's own is constant-time, built in several ways for each
-//! part. The call is an operation whose inputs are its arguments, so that [`crate::ct`] checks it.
+//! `ct --call`: the check of a user's own function for constant time, built in several ways for
+//! each part. The call is an operation whose inputs are its arguments, so that [`crate::ct`] checks it.
 
 use super::arguments::Call;
 use super::numbers::{Number, draw, encoded};
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Calls, and the builds and parts that they are checked on.
+/// Calls, with the builds and parts that they are checked on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
@@ -39,7 +39,7 @@ pub struct Matrix {
     pub builds: Vec<Variant>,
 }
 
-/// A call, and which of its arguments are secret.
+/// A call and its secret arguments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecretCall {
@@ -210,11 +210,20 @@ impl<'a> Cell<'a> {
         };
         let provenance = Some(provenance(Some(built.compiler_and_flags())));
         match self.checked(target, &built, check) {
-            Ok(row) => ConstantTimeRow { provenance, ..row },
+            Ok(row) => {
+                let is_uncompared = row.verdict == Verdict::Constant && !self.is_compared();
+                let verdict = if is_uncompared { Verdict::Uncompared } else { row.verdict };
+                ConstantTimeRow { verdict, provenance, ..row }
+            }
             Err(error) => {
                 ConstantTimeRow { what: Some(error.to_string()), provenance, ..new(Verdict::Failed) }
             }
         }
+    }
+
+    /// Returns true if the host gave outputs to compare with.
+    fn is_compared(&self) -> bool {
+        self.reference.is_some() && self.shared.plan.slots.iter().any(|slot| slot.is_output)
     }
 
     fn checked(

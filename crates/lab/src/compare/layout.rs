@@ -99,7 +99,10 @@ pub static CONSTANT_TIME: Layout = Layout {
     identity: &["/target", "/op", "/variant"],
     group: &[0],
     name: &[1, 2],
-    details: |_| String::new(),
+    details: |row| match row["verdict"].as_str() {
+        Some("uncompared") => "output not compared".into(),
+        _ => String::new(),
+    },
     figures: &[(Figure::Cycles, "/cycles")],
     time: None,
     only_one: false,

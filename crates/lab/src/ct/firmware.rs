@@ -1,43 +1,23 @@
 //! `ct FIRMWARE.elf`: where a function of anybody's firmware takes another time or way because of
 //! its secrets, by taint tracking.
 //!
-//! The firmware starts up as on a board. At each call of the function the secrets are labelled in
-//! memory and followed through every instruction until it returns ([`mcu::Taint`]). One run is
-//! enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
+//! The firmware starts up as on a board. At each call of the function the secrets are labelled and
+//! followed through every instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
 
+use super::declared::Declared;
+pub use super::declared::Request;
 use super::{Difference, Reads, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
 use crate::target::Target;
-use crate::user_firmware::{Setup, UserFirmware, advice};
+use crate::user_firmware::{UserFirmware, advice};
 use crate::workspace::Workspace;
 use ::firmware::Firmware;
-use mcu::{CoreName, Labels, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
+use mcu::{CoreName, Leak, LeakKind, Mcu, Role, Stop, Taint, Until};
 use serde::Serialize;
-use std::ops::Range;
 
-/// As many secrets as have a label of their own.
-const SECRETS: usize = Labels::BITS as usize;
 /// Offset at which ELF files put an AVR's data space.
 const AVR_DATA: u32 = 0x80_0000;
-
-/// Parameters of the check.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub setup: Setup,
-    /// The function whose calls are followed.
-    pub function: String,
-    /// Secrets at each call: `SYMBOL`, `SYMBOL:LEN`, `ADDRESS:LEN`.
-    pub secrets: Vec<String>,
-    /// Public bytes within the secrets.
-    pub public: Vec<String>,
-    /// Bytes that stay public whatever is written to them.
-    pub declassified: Vec<String>,
-    /// Calls after which the run ends.
-    pub calls: u64,
-    /// Cycles after which the run ends.
-    pub max_cycles: u64,
-}
 
 /// An instruction through which secrets show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,12 +27,24 @@ pub struct LeakRow {
     pub kind: Difference,
     /// Function and source line, as far as the file tells.
     pub place: String,
+    /// Functions that the compiler inlined there, the innermost first, separated by blanks.
+    pub inlined: String,
     /// Address of the instruction.
     pub pc: u32,
     /// The secrets, as they were named, separated by blanks.
     pub secrets: String,
     /// Number of executions that depended on secrets.
     pub times: u64,
+}
+
+impl LeakRow {
+    /// Its place for a person, with what was inlined there.
+    pub(crate) fn place_with_inlined(&self) -> String {
+        if self.inlined.is_empty() {
+            return self.place.clone();
+        }
+        format!("{}, of {} inlined", self.place, self.inlined.replace(' ', " in "))
+    }
 }
 
 #[derive(Debug)]
@@ -80,12 +72,6 @@ impl Checked {
     }
 }
 
-/// Bytes of memory by the name that they were given.
-struct Named {
-    name: String,
-    range: Range<u32>,
-}
-
 /// Runs the firmware from reset and follows the secrets through each call of the function.
 ///
 /// # Errors
@@ -95,17 +81,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
     let UserFirmware { target, mut firmware, mut machine, .. } = request.setup.load(workspace)?;
     firmware.name_functions(std::slice::from_ref(&request.function));
     let function = &firmware.functions()[firmware.function(&request.function)?];
-    let named = |names: &[String]| -> Result<Vec<Named>, LabError> {
-        names.iter().map(|name| bytes_of(&firmware, &*machine, name)).collect()
-    };
-    let (secrets, public) = (named(&request.secrets)?, named(&request.public)?);
-    let declassified = named(&request.declassified)?;
-    if secrets.len() > SECRETS {
-        let said = format!(
-            "at most {SECRETS} secrets can be told apart; give those that belong together one length"
-        );
-        return Err(LabError::Usage(said));
-    }
+    let mut declared = Declared::read(request, &target, &firmware, &*machine)?;
     let mut checked = Checked {
         leaks: Vec::new(),
         calls: 0,
@@ -114,13 +90,14 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         ending: String::new(),
         failure: None,
     };
-    let names: Vec<&str> = secrets.iter().map(|secret| secret.name.as_str()).collect();
     let mut leaks: Vec<Leak> = Vec::new();
+    let addresses = declared.marks().chain([function.address]).collect();
+    let until = Until { cycles: Some(request.max_cycles), addresses };
     loop {
-        let until = Until { cycles: Some(request.max_cycles), addresses: vec![function.address] };
         let stop = machine.run(&until);
         let place = firmware.place(machine.pc());
         let ended = match stop {
+            Ok(Stop::Address(address)) if declared.on_mark(address, &*machine)? => continue,
             Ok(Stop::Address(_)) => None,
             Ok(Stop::Cycles) => Some(format!("stopped after --max-cycles {}{place}", request.max_cycles)),
             Ok(Stop::Exit(code)) => Some(format!("the program exited with {code}{place}")),
@@ -136,18 +113,14 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
             break;
         }
         let mut taint = machine.taint();
-        for (index, secret) in secrets.iter().enumerate() {
-            taint.label(secret.range.clone(), 1 << index);
-        }
-        public.iter().for_each(|public| taint.label(public.range.clone(), 0));
-        declassified.iter().for_each(|public| taint.declassify(public.range.clone()));
+        declared.label(&*machine, &mut taint)?;
         taint.watch();
         let before = machine.instructions();
-        follow(&mut *machine, &mut taint, &target, &firmware, request)?;
+        let mut call = Followed { machine: &mut *machine, taint: &mut taint, declared: &declared };
+        checked.reads.merge(call.follow(&target, &firmware, request)?);
         checked.instructions += machine.instructions() - before;
         checked.calls += 1;
         merge(&mut leaks, taint.leaks());
-        checked.reads.merge(Reads::of(&taint, &names));
         if checked.calls >= request.calls {
             checked.ending = "the calls asked for have returned".into();
             break;
@@ -160,7 +133,8 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         )));
     }
     leaks.sort_by_key(|leak| (leak.pc, leak.kind));
-    checked.leaks = leaks.iter().map(|leak| row_of(&firmware, &names, leak)).collect();
+    checked.reads.without_unused_marks();
+    checked.leaks = leaks.iter().map(|leak| row_of(&firmware, &declared.names(), leak)).collect();
     Ok(checked)
 }
 
@@ -193,77 +167,75 @@ fn helpful(target: &Target, firmware: &Firmware, fault: mcu::Fault) -> LabError 
     LabError::Fault { target: target.name().into(), fault, place }
 }
 
-/// The bytes that `SYMBOL`, `SYMBOL:LEN` or `ADDRESS:LEN` names.
-fn bytes_of(firmware: &Firmware, machine: &dyn Mcu, given: &str) -> Result<Named, LabError> {
-    let length = given.rsplit_once(':').and_then(|(name, length)| Some((name, length.parse::<u32>().ok()?)));
-    let (name, length) = length.map_or((given, None), |(name, length)| (name, Some(length)));
-    let symbol = firmware.symbol(name)?;
-    let size = match length.unwrap_or(symbol.size) {
-        0 => {
-            let said = format!("how long is {name}? The file does not tell: give its bytes, as in {name}:16");
-            return Err(LabError::Usage(said));
-        }
-        size if symbol.size != 0 && size > symbol.size => {
-            let said = format!("{given}: {name} has only {} bytes", symbol.size);
-            return Err(LabError::Usage(said));
-        }
-        size => size,
-    };
-    if !machine.peek(symbol.address, &mut vec![0; size as usize]) {
-        return Err(LabError::Usage(format!(
-            "{given}: at {:#x} are not {size} bytes of memory",
-            symbol.address
-        )));
-    }
-    Ok(Named { name: name.into(), range: symbol.address..symbol.address + size })
+/// A call of the function under way, whose first instruction comes next.
+struct Followed<'a> {
+    machine: &'a mut dyn Mcu,
+    taint: &'a mut Taint,
+    declared: &'a Declared<'a>,
 }
 
-/// Runs on from the first instruction of a call to its return.
-fn follow(
-    machine: &mut dyn Mcu,
-    taint: &mut Taint,
-    target: &Target,
-    firmware: &Firmware,
-    request: &Request,
-) -> Result<(), LabError> {
-    let endless = || LabError::Endless {
-        what: request.function.clone(),
-        cycles: request.max_cycles,
-        hint: "; raise --max-cycles if it is only slow".into(),
-    };
-    let entry_sp = machine.sp();
-    let linked = machine.register_names().iter().position(|register| register.role == Role::Link);
-    let return_to = match linked {
-        Some(register) => vec![machine.registers()[register].1 & !1],
-        None => return_addresses(machine, target.part.core),
-    };
-    let returned = |sp: u32| match target.part.core {
-        CoreName::Mcs51 => sp < entry_sp,
-        _ if linked.is_some() => sp >= entry_sp,
-        _ => sp > entry_sp,
-    };
-    let until = Until { cycles: Some(request.max_cycles), addresses: return_to };
-    loop {
-        let stop =
-            machine.run_tainted(&until, taint).map_err(|fault| place_fault(target, firmware, fault))?;
-        taint.finish();
-        if let Some(pc) = taint.unknown_instruction() {
-            let place = firmware.place(pc);
-            return Err(LabError::Unfinished(format!(
-                "the instruction at {pc:#x}{place} was written while {} ran, or is LDCTX or STCTX, and cannot be followed",
-                request.function
-            )));
-        }
-        match stop {
-            Stop::Address(_) if returned(machine.sp()) => return Ok(()),
-            Stop::Address(_) => {}
-            Stop::Cycles => return Err(endless()),
-            _ => {
-                let place = firmware.place(machine.pc());
-                let said = format!("{} did not return: the program ended{place}", request.function);
-                return Err(LabError::Unfinished(said));
+impl Followed<'_> {
+    /// Runs on to the return of the function, and returns the reads of the secrets.
+    fn follow(&mut self, target: &Target, firmware: &Firmware, request: &Request) -> Result<Reads, LabError> {
+        let endless = || LabError::Endless {
+            what: request.function.clone(),
+            cycles: request.max_cycles,
+            hint: "; raise --max-cycles if it is only slow".into(),
+        };
+        let entry_sp = self.machine.sp();
+        let linked = self.machine.register_names().iter().position(|register| register.role == Role::Link);
+        let return_to = match linked {
+            Some(register) => vec![self.machine.registers()[register].1 & !1],
+            None => return_addresses(&*self.machine, target.part.core),
+        };
+        let returned = |sp: u32| match target.part.core {
+            CoreName::Mcs51 => sp < entry_sp,
+            _ if linked.is_some() => sp >= entry_sp,
+            _ => sp > entry_sp,
+        };
+        let addresses = [return_to.clone(), self.declared.stops()].concat();
+        let until = Until { cycles: Some(request.max_cycles), addresses };
+        let mut reads = Reads::default();
+        loop {
+            let stop = self
+                .machine
+                .run_tainted(&until, self.taint)
+                .map_err(|fault| place_fault(target, firmware, fault))?;
+            self.taint.finish();
+            if let Some(pc) = self.taint.unknown_instruction() {
+                let place = firmware.place(pc);
+                return Err(LabError::Unfinished(format!(
+                    "the instruction at {pc:#x}{place} was written while {} ran, or is LDCTX or STCTX, and cannot be followed",
+                    request.function
+                )));
+            }
+            match stop {
+                Stop::Address(address) if return_to.contains(&address) && returned(self.machine.sp()) => {
+                    reads.merge(self.reads());
+                    return Ok(reads);
+                }
+                Stop::Address(address) => {
+                    let before = self.reads();
+                    if self.declared.on_stop(address, &*self.machine, self.taint)? {
+                        reads.merge(before);
+                        self.taint.watch();
+                    }
+                }
+                Stop::Cycles => return Err(endless()),
+                _ => {
+                    let place = firmware.place(self.machine.pc());
+                    let said = format!("{} did not return: the program ended{place}", request.function);
+                    return Err(LabError::Unfinished(said));
+                }
             }
         }
+    }
+
+    /// Reads since they were watched last.
+    fn reads(&self) -> Reads {
+        let mut reads = Reads::of(self.taint, &self.declared.names());
+        self.declared.count_registers(&mut reads);
+        reads
     }
 }
 

@@ -3,6 +3,9 @@
 use mcu::{SecretReads, Taint};
 use std::collections::BTreeSet;
 
+/// The function by which a program marks bytes as secret: `device/ct/ws_ct.h`.
+pub(super) const MARK: &str = "ws_ct_secret";
+
 /// Bytes of a secret that instructions read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretRead {
@@ -58,6 +61,21 @@ impl Reads {
         self.readers.extend(other.readers);
     }
 
+    /// Counts `bytes` bytes of a secret as read.
+    pub(super) fn count(&mut self, secret: usize, bytes: u32) {
+        let known = &mut self.secrets[secret];
+        self.bytes += bytes.saturating_sub(known.bytes);
+        self.read += bytes.saturating_sub(known.read);
+        (known.bytes, known.read) = (known.bytes.max(bytes), known.read.max(bytes));
+    }
+
+    /// Leaves out the program's marks where it made none and other secrets were named.
+    pub(super) fn without_unused_marks(&mut self) {
+        if self.secrets.len() > 1 {
+            self.secrets.retain(|secret| secret.bytes > 0 || secret.secret != MARK);
+        }
+    }
+
     /// Number of instructions that read a secret byte.
     #[must_use]
     pub fn readers(&self) -> u32 {
@@ -69,6 +87,7 @@ impl Reads {
     pub fn unread(&self) -> Vec<String> {
         let unread = self.secrets.iter().filter(|secret| secret.read == 0);
         let said = |secret: &SecretRead| match secret.bytes {
+            0 if secret.secret == MARK => format!("{MARK} was called neither before the function nor in it"),
             0 => format!("none of {} is secret: --public or --declassify covers all of it", secret.secret),
             bytes => format!(
                 "no instruction read any of the {bytes} bytes of {}, so nothing is known of it: it may be in registers when the function \

@@ -14,6 +14,7 @@ const VARIABLE: &str = "VARIABLE";
 const DEPENDS: &str = "DEPENDS";
 const UNREAD: &str = "UNREAD";
 const FAILED: &str = "FAILED";
+const UNCOMPARED: &str = "output NOT COMPARED";
 
 const COLUMNS: [Column<'static>; 8] = [
     Column::left("operation"),
@@ -174,7 +175,7 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
     let first = &rows[0];
     let text = format!("{}  seed {}\n{}{}", first.target, first.seed, sheet.table(wide), accepted(rows));
     // Behind the table's back, which would count what colours it as width.
-    [WRONG, VARIABLE, DEPENDS, UNREAD, FAILED]
+    [WRONG, VARIABLE, DEPENDS, UNREAD, UNCOMPARED, FAILED]
         .into_iter()
         .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
@@ -182,7 +183,7 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
 /// Describes a dependence on a secret in a line.
 fn dependence(found: &Dependence) -> String {
     let leak = &found.leak;
-    format!("{} on {} at {}", leak.kind.name(), leak.secrets, leak.place)
+    format!("{} on {} at {}", leak.kind.name(), leak.secrets, leak.place_with_inlined())
 }
 
 /// Accepted dependences in these rows, a reason a line, with its places.
@@ -210,6 +211,7 @@ fn cells(row: &ConstantTimeRow) -> [String; 8] {
         _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
     };
     let found = match row.verdict {
+        Verdict::Uncompared => format!("constant, {UNCOMPARED}"),
         Verdict::Constant => {
             let tables = if row.tables.is_empty() { "" } else { ", whichever entry of " };
             let accepted = match row.leaks.len() {
@@ -247,7 +249,7 @@ impl ConstantTimeRow {
     /// Dependences that are not accepted, one line for a line of the source.
     fn not_accepted(&self) -> Vec<String> {
         // Without the offset in the function, by which the instructions of a line differ.
-        let line = |found: &Dependence| match found.leak.place.split_once(" at ") {
+        let line = |found: &Dependence| match found.leak.place_with_inlined().split_once(" at ") {
             Some((at, line)) => {
                 let function = at.split_once('+').map_or(at, |(name, _)| name);
                 format!("{} on {} in {function} at {line}", found.leak.kind.name(), found.leak.secrets)

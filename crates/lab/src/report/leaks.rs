@@ -52,6 +52,8 @@ pub struct CheckedRow<'a> {
     /// Function and source line, as far as the file tells; of `read` the function that was
     /// followed.
     place: &'a str,
+    /// Functions that the compiler inlined there, the innermost first, separated by blanks.
+    inlined: &'a str,
     /// Address of the instruction; absent of `read`.
     pc: Option<u32>,
     /// The secrets, as they were named, separated by blanks.
@@ -71,6 +73,7 @@ impl<'a> CheckedRow<'a> {
         CheckedRow {
             kind: row.kind.into(),
             place: &row.place,
+            inlined: &row.inlined,
             pc: Some(row.pc),
             secrets: &row.secrets,
             times: row.times,
@@ -84,6 +87,7 @@ impl<'a> CheckedRow<'a> {
         CheckedRow {
             kind: Said::Read,
             place: function,
+            inlined: "",
             pc: None,
             secrets: &secret.secret,
             times: checked.calls,
@@ -122,10 +126,9 @@ pub fn leaks(
         ReportFormat::Json => json(&rows())?,
         ReportFormat::Csv => csv(&rows())?,
         ReportFormat::Junit => {
-            let dependent = checked
-                .leaks
-                .iter()
-                .map(|row| format!("{} depends on {} at {}", row.kind.name(), row.secrets, row.place));
+            let dependent = checked.leaks.iter().map(|row| {
+                format!("{} depends on {} at {}", row.kind.name(), row.secrets, row.place_with_inlined())
+            });
             let failures: Vec<String> = dependent.chain(checked.reads.unread()).collect();
             report::junit::test("ct", function, &failures, checked.failure.as_ref().map(ToString::to_string))?
         }
@@ -143,7 +146,7 @@ pub fn leaks(
 fn cells(row: &LeakRow) -> [String; 5] {
     [
         row.kind.name().into(),
-        row.place.clone(),
+        row.place_with_inlined(),
         format!("{:#x}", row.pc),
         row.secrets.clone(),
         grouped(i64::try_from(row.times).unwrap_or(i64::MAX)),

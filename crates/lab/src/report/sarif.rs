@@ -25,18 +25,20 @@ enum Rule {
     Variable,
     Unread,
     Wrong,
+    Uncompared,
     Failed,
     Bypass,
 }
 
 impl Rule {
-    const ALL: [Rule; 8] = [
+    const ALL: [Rule; 9] = [
         Rule::Branch,
         Rule::Address,
         Rule::Time,
         Rule::Variable,
         Rule::Unread,
         Rule::Wrong,
+        Rule::Uncompared,
         Rule::Failed,
         Rule::Bypass,
     ];
@@ -58,9 +60,15 @@ impl Rule {
             Rule::Variable => ("secret-dependent-run", "Two runs with different secrets differ."),
             Rule::Unread => ("secret-unread", "No instruction read the secret, so nothing is known of it."),
             Rule::Wrong => ("wrong-output", "The output is wrong, so nothing was checked."),
+            Rule::Uncompared => ("output-not-compared", "The output was compared with nothing."),
             Rule::Failed => ("not-run", "It was not built or did not return, so nothing was checked."),
             Rule::Bypass => ("fault-bypass", "A single fault leads to a marker that is bad."),
         }
+    }
+
+    /// The level of a finding: what is only not known is a note.
+    fn level(self) -> &'static str {
+        if self == Rule::Uncompared { "note" } else { "error" }
     }
 
     fn help(self) -> &'static str {
@@ -77,7 +85,7 @@ impl Rule {
             "shortDescription": {"text": text},
             "fullDescription": {"text": text},
             "help": {"text": self.help()},
-            "defaultConfiguration": {"level": "error"},
+            "defaultConfiguration": {"level": self.level()},
             "properties": {"tags": ["security"]},
         })
     }
@@ -98,6 +106,9 @@ pub(super) fn of_operations(rows: &[ConstantTimeRow], error: Option<&LabError>) 
             Verdict::Variable => add(Rule::Variable, what),
             Verdict::Unread => add(Rule::Unread, what),
             Verdict::Wrong => add(Rule::Wrong, "wrong output"),
+            Verdict::Uncompared => {
+                add(Rule::Uncompared, "constant, but the output was compared with nothing")
+            }
             Verdict::Failed => add(Rule::Failed, what),
             Verdict::Constant | Verdict::Dependent | Verdict::Public => {}
         }
@@ -157,7 +168,7 @@ fn result(rule: Rule, message: &str, place: &str, file: &Path, accepted: Option<
     let mut result = json!({
         "ruleId": rule.texts().0,
         "ruleIndex": index,
-        "level": "error",
+        "level": rule.level(),
         "message": {"text": message},
         "locations": [location],
     });
@@ -207,7 +218,14 @@ mod tests {
 
     fn row(place: &str) -> LeakRow {
         let secrets = "key".into();
-        LeakRow { kind: Difference::Branch, place: place.into(), pc: 0x120, secrets, times: 3 }
+        LeakRow {
+            kind: Difference::Branch,
+            place: place.into(),
+            inlined: String::new(),
+            pc: 0x120,
+            secrets,
+            times: 3,
+        }
     }
 
     #[test]

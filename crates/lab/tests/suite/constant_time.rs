@@ -132,18 +132,26 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_depends(&rows[4], Difference::Branch, "RARE");
 }
 
-/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key,
-/// and on which line.
-fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
-    let request = ct::firmware::Request {
+/// Following of a function of `device/leaks` through two calls, without a secret yet.
+fn following(elf: &Path, target: &str, function: &str) -> ct::firmware::Request {
+    ct::firmware::Request {
         setup: Setup::new(elf.into(), target),
         function: function.into(),
-        secrets: vec!["ws_bench_key".into()],
+        secrets: Vec::new(),
+        secret_registers: Vec::new(),
+        secret_arguments: Vec::new(),
         public: Vec::new(),
         declassified: Vec::new(),
         calls: 2,
         max_cycles: 10_000_000,
-    };
+    }
+}
+
+/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key,
+/// and on which line.
+fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
+    let secrets = vec!["ws_bench_key".into()];
+    let request = ct::firmware::Request { secrets, ..following(elf, target, function) };
     let checked = ct::firmware::run(&workspace(), &request).expect("it runs");
     assert_eq!(checked.calls, 2, "{target} {function}: {}", checked.ending);
     let line = |place: &str| place.rsplit_once(':').and_then(|(_, line)| line.parse().ok()).expect("a line");
@@ -172,6 +180,97 @@ fn planted_leaks_are_found_by_following_the_key() {
             assert_eq!(all("leaks_by_multiplying"), time("MULTIPLICATION"), "{target}");
             assert_eq!(all("leaks_by_dividing"), time("DIVISION"), "{target}");
         }
+    }
+}
+
+/// Kinds and secrets of the leaks in a function of `device/leaks`; all secrets were read.
+fn found(request: &ct::firmware::Request) -> Vec<(Difference, String)> {
+    let checked = ct::firmware::run(&workspace(), request).expect("it runs");
+    let Setup { target, .. } = &request.setup;
+    assert_eq!((checked.calls, checked.reads.unread()), (2, Vec::new()), "{target} {}", request.function);
+    let mut found: Vec<_> = checked.leaks.into_iter().map(|leak| (leak.kind, leak.secrets)).collect();
+    // A compiler may make several instructions of a branch.
+    found.dedup();
+    found
+}
+
+/// By the calling conventions of GCC and Clang, and by `device/ct/ws_ct.h`.
+#[test]
+fn arguments_and_marks_are_followed_by_each_convention() {
+    for target in ["atmega328p", "atmega2560", "msp430f5438a", "stm32f407", "ch32v003"] {
+        let elf = leaks_elf(target);
+        let of = |function, arguments: &[&str]| {
+            let secret_arguments = arguments.iter().map(|&argument| argument.into()).collect();
+            found(&ct::firmware::Request { secret_arguments, ..following(&elf, target, function) })
+        };
+        let branch = |secret: &str| [(Difference::Branch, secret.to_owned())];
+        assert_eq!(of("leaks_by_branch", &["0:16"]), branch("argument 0:16"), "{target}");
+        assert_eq!(of("leaks_by_value", &["1"]), branch("argument 1"), "{target}");
+        assert_eq!(of("leaks_by_value", &["0"]), [], "{target}");
+        assert_eq!(of("leaks_as_marked", &[]), branch("ws_ct_secret"), "{target}");
+    }
+}
+
+/// The R8C, whose compiler need not be there: what an assembler made of calls with R1 and R2.
+#[test]
+fn arguments_and_marks_are_followed_on_r8c() {
+    const START: u32 = 0xe000;
+    let code = [
+        0xeb, 0x40, 0x00, 0x06, // ldc #0x600,isp
+        0x75, 0xc1, 0x00, 0x04, // mov.w #0x400,r1
+        0x75, 0xc2, 0x08, 0x00, // mov.w #8,r2
+        0xfd, 0x2c, 0xe0, 0x00, // jsr ws_ct_secret
+        0xfd, 0x1a, 0xe0, 0x00, // again: jsr value
+        0xfd, 0x21, 0xe0, 0x00, // jsr marked
+        0xfe, 0xf7, // jmp again
+        0x7e, 0xb2, 0x00, // value: btst 0,r2
+        0x6a, 0x02, 0x04, 0xf3, // jz, nop, rts
+        0x73, 0xf3, 0x02, 0x04, // marked: mov.w 0x402,r3
+        0x7e, 0xb3, 0x00, // btst 0,r3
+        0x6a, 0x02, 0x04, 0xf3, // jz, nop, rts
+        0x04, 0xf3, // ws_ct_secret: nop, rts
+    ];
+    let mut image = vec![0xff; 0x2000];
+    image[..code.len()].copy_from_slice(&code);
+    // The reset vector.
+    image[0x1ffc..0x1fff].copy_from_slice(&START.to_le_bytes()[..3]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (elf, map) = (folder.path().join("marks.bin"), folder.path().join("marks.map"));
+    let text = "Linker script and memory map\n\n .text 0x0000e000 0x2e marks.o\n 0x0000e000 start\n \
+                0x0000e01a value\n 0x0000e021 marked\n 0x0000e02c ws_ct_secret\n";
+    std::fs::write(&elf, image).expect("written");
+    std::fs::write(&map, text).expect("written");
+    let of = |function, argument: Option<&str>| {
+        let mut request = following(&elf, "r8c", function);
+        request.setup.loading = lab::user_firmware::Loading { base: Some(START), map: Some(map.clone()) };
+        // Only one of the functions reads what is marked.
+        request.public.extend(argument.map(|_| "0x400:8".to_owned()));
+        request.secret_arguments.extend(argument.map(str::to_owned));
+        found(&request)
+    };
+    let branch = |secret: &str| [(Difference::Branch, secret.to_owned())];
+    assert_eq!(of("value", Some("1")), branch("argument 1"));
+    assert_eq!(of("value", Some("0")), []);
+    assert_eq!(of("marked", None), branch("ws_ct_secret"));
+}
+
+#[test]
+fn registers_are_secret_and_public_at_a_place() {
+    for (target, first, second) in [("atmega328p", "r24", "r22"), ("stm32f407", "r0", "r1")] {
+        let elf = leaks_elf(target);
+        let of = |register: &str, declassified: &[String]| {
+            let (secret_registers, declassified) = (vec![register.into()], declassified.to_vec());
+            let request = following(&elf, target, "leaks_by_value");
+            found(&ct::firmware::Request { secret_registers, declassified, ..request })
+        };
+        let branch = [(Difference::Branch, second.to_owned())];
+        assert_eq!(of(first, &[]), [], "{target}");
+        assert_eq!(of(second, &[]), branch, "{target}");
+        let core = workspace().target(target).expect("a target").part.core;
+        let firmware = Firmware::read(&elf, core).expect("an ELF file");
+        let entry = firmware.symbol("leaks_by_value").expect("it is there").address;
+        assert_eq!(of(second, &[format!("{second}@{:#x}", entry + 2)]), [], "{target}");
+        assert_eq!(of(second, &[format!("{second}@ws_bench_ready")]), branch, "{target}");
     }
 }
 

@@ -32,6 +32,11 @@ fn pair(low: u8) -> Locations {
     r(low) | r(low + 1)
 }
 
+/// The part of a place's labels that is about all bits of a register. Without it the others are
+/// about bit 0 alone, as `BLD` leaves it in `__ashrdi3` of libgcc's `lib1funcs.S`: `LSR` clears
+/// that register, R1, which the program takes for 0 afterwards.
+const WHOLE: u32 = 0xff;
+
 /// Bits of a register, by its index in [`super::registers::registers`].
 fn locations(register: usize, bits: u32, _bank: u8) -> Locations {
     match register {
@@ -54,6 +59,7 @@ impl<const WORDS: usize> Avr<WORDS> {
         };
         let mut core = CoreDataflow::new(Box::new(describe), locations);
         core.data_space = DATA;
+        core.locations_are_bytes = true;
         core.mapped = (0..32).map(|number| (DATA + u32::from(number), r(number))).collect();
         let has = |locations| match locations {
             RAMPZ => self.instruction_set.extended_load,
@@ -103,8 +109,13 @@ fn dataflow(op: Op, wide: bool) -> Option<Dataflow> {
             logic(&mut flow, d, d);
             flow.clears(C);
         }
-        Swap => {}
-        Asr | Lsr => shift(&mut flow, d, d),
+        Swap => flow.depends_on_all(d, d),
+        Asr => shift(&mut flow, d, d),
+        Lsr => {
+            flow.depends_on_all(d, C | NVS);
+            // Bit 0 goes to the carry.
+            flow.moves(d, d | Z, Propagation::Masked(WHOLE));
+        }
         Ror => shift(&mut flow, d | C, d),
         Mov => flow.moves(s, d, Propagation::Bytes),
         Movw => {
@@ -113,40 +124,51 @@ fn dataflow(op: Op, wide: bool) -> Option<Dataflow> {
         }
         Ldi => flow.clears(d),
         Mul | Muls | Mulsu | Fmul | Fmuls | Fmulsu => {
-            flow.moves(d | s, C | Z | TEMPORARY, Propagation::Bytes);
-            flow.moves(TEMPORARY, pair(0), Propagation::Bytes);
+            flow.depends_on_all(d | s, C | Z | TEMPORARY);
+            flow.depends_on_all(TEMPORARY, pair(0));
         }
         Adiw | Sbiw => {
-            flow.moves(pair(op.a), C | Z | NVS, Propagation::Bytes);
-            flow.moves(pair(op.a), r(op.a + 1), Propagation::Bytes);
+            flow.depends_on_all(pair(op.a), C | Z | NVS);
+            increment(&mut flow, op.a);
         }
         Bset | Bclr => flow.clears(Locations::one(op.a & 7)),
-        Bld => flow.moves(d | T, d, Propagation::Bytes),
-        Bst => flow.moves(d, T, Propagation::Bytes),
+        Bld if op.b == 1 => {
+            flow.depends_on_all(T, TEMPORARY);
+            flow.moves(TEMPORARY, TEMPORARY, Propagation::Masked(!WHOLE));
+            flow.moves(d | TEMPORARY, d, Propagation::Bytes);
+        }
+        Bld => flow.depends_on_all(d | T, d),
+        Bst => flow.depends_on_all(d, T),
         _ if access(&mut flow, kind, op, d, low) => {}
         _ => control(&mut flow, kind, op, wide),
     }
     Some(flow)
 }
 
+/// A pair of registers that is counted up or down: the low one carries.
+fn increment(flow: &mut Dataflow, low: u8) {
+    flow.depends_on_all(pair(low), r(low + 1));
+    flow.depends_on_all(r(low), r(low));
+}
+
 fn arithmetic(flow: &mut Dataflow, from: Locations, to: Locations) {
-    flow.moves(from, C | Z | NVS | H | TEMPORARY, Propagation::Bytes);
-    flow.moves(TEMPORARY, to, Propagation::Bytes);
+    flow.depends_on_all(from, C | Z | NVS | H | TEMPORARY);
+    flow.depends_on_all(TEMPORARY, to);
 }
 
 fn with_borrow(flow: &mut Dataflow, from: Locations, to: Locations) {
-    flow.moves(from, TEMPORARY, Propagation::Bytes);
-    flow.moves(TEMPORARY | Z, Z, Propagation::Bytes);
-    flow.moves(TEMPORARY, C | NVS | H | to, Propagation::Bytes);
+    flow.depends_on_all(from, TEMPORARY);
+    flow.depends_on_all(TEMPORARY | Z, Z);
+    flow.depends_on_all(TEMPORARY, C | NVS | H | to);
 }
 
 fn logic(flow: &mut Dataflow, from: Locations, to: Locations) {
-    flow.moves(from, Z | NVS | to, Propagation::Bytes);
+    flow.depends_on_all(from, Z | NVS | to);
 }
 
 fn shift(flow: &mut Dataflow, from: Locations, to: Locations) {
-    flow.moves(from, TEMPORARY, Propagation::Bytes);
-    flow.moves(TEMPORARY, C | Z | NVS | to, Propagation::Bytes);
+    flow.depends_on_all(from, TEMPORARY);
+    flow.depends_on_all(TEMPORARY, C | Z | NVS | to);
 }
 
 /// Loads and stores: whether it is one.
@@ -165,14 +187,17 @@ fn access(flow: &mut Dataflow, kind: Opcode, op: Op, d: Locations, low: u8) -> b
     flow.address(pointer);
     match kind {
         Ldd | LdInc | LdDec | Lds | Pop | In | Lpm | LpmInc | Elpm | ElpmInc => {
-            flow.reads(d, Propagation::Bytes)
+            flow.reads(d, Propagation::Mixed)
         }
         Sbi | Cbi => flow.writes(Locations::NONE),
-        _ => flow.writes(d),
+        _ => {
+            flow.depends_on_all(d, TEMPORARY);
+            flow.writes(TEMPORARY);
+        }
     }
     if let Some(low) = moved {
-        flow.moves(pair(low), r(low + 1), Propagation::Bytes);
-        flow.moves(pointer, extended, Propagation::Bytes);
+        flow.depends_on_all(pointer, extended);
+        increment(flow, low);
     }
     true
 }
@@ -187,7 +212,7 @@ fn control(flow: &mut Dataflow, kind: Opcode, op: Op, wide: bool) {
         Cpse => flow.branches(d | s),
         Sbrc | Sbrs => flow.branches(d),
         Sbic | Sbis => {
-            flow.reads(TEMPORARY, Propagation::Bytes);
+            flow.reads(TEMPORARY, Propagation::Mixed);
             flow.branches(TEMPORARY);
         }
         Ijmp => flow.branches(pair(30)),
@@ -199,7 +224,7 @@ fn control(flow: &mut Dataflow, kind: Opcode, op: Op, wide: bool) {
         Rcall | Call => *flow = returning(wide),
         Ret | Reti => {
             for _ in 0..bytes {
-                flow.reads(TEMPORARY, Propagation::Bytes);
+                flow.reads(TEMPORARY, Propagation::Mixed);
                 flow.branches(TEMPORARY);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Program, check_many, load, set};
 use crate::avr::programs::{ATMEGA328P, ATMEGA2560};
-use mcu::{Part, Segment};
+use mcu::{Part, Segment, Until};
 use testkit::random::Random;
 
 const DATA: u32 = 0x80_0000;
@@ -86,4 +86,35 @@ fn program(part: &str, random: &mut Random) -> Program {
 fn all_that_a_secret_changes_has_a_label() {
     check_many(500, |random| program(ATMEGA328P, random));
     check_many(100, |random| program(ATMEGA2560, random));
+}
+
+/// libgcc's `__ashrdi3` keeps a sign in R1, shifts it out, and its callers take R1 for 0.
+#[test]
+fn bit_0_of_a_register_is_public_once_it_is_shifted_out() {
+    const BST_R25_7: u16 = 0xfb97;
+    const BLD_R1_0: u16 = 0xf810;
+    const BLD_R1_1: u16 = 0xf811;
+    const LSR_R1: u16 = 0x9416;
+    const CPI_R30_15: u16 = 0x30ef;
+    const CPC_R31_R1: u16 = 0x05f1;
+    const BRLT: u16 = 0xf004;
+    const BRCS: u16 = 0xf000;
+    const STS_R1_LDS_R31: [u16; 4] = [0x9210, 0x0420, 0x91f0, 0x0420];
+    let part = Part::from_toml(ATMEGA328P).expect("a part");
+    let leaks = |code: &[u16]| {
+        let bytes = code.iter().chain(&[0, 0]).flat_map(|word| word.to_le_bytes()).collect();
+        let mut machine = load(&part, vec![Segment { address: 0, bytes }]);
+        let mut taint = machine.taint();
+        taint.label_register(25, 0xff, 1);
+        let until = Until { cycles: None, addresses: vec![2 * code.len() as u32] };
+        machine.run_tainted(&until, &mut taint).expect("it runs");
+        taint.finish();
+        taint.leaks().len()
+    };
+    assert_eq!(leaks(&[BST_R25_7, BLD_R1_0, LSR_R1, CPI_R30_15, CPC_R31_R1, BRLT]), 0);
+    assert_eq!(leaks(&[BST_R25_7, BLD_R1_0, CPI_R30_15, CPC_R31_R1, BRLT]), 1, "bit 0 is there");
+    assert_eq!(leaks(&[BST_R25_7, BLD_R1_0, LSR_R1, BRCS]), 1, "the carry has it");
+    assert_eq!(leaks(&[BST_R25_7, BLD_R1_1, LSR_R1, CPI_R30_15, CPC_R31_R1, BRLT]), 1, "bit 1 moves");
+    let stored = [&[BST_R25_7, BLD_R1_0][..], &STS_R1_LDS_R31, &[CPI_R30_15, CPC_R31_R1, BRLT]].concat();
+    assert_eq!(leaks(&stored), 1, "memory keeps it");
 }
