@@ -7,6 +7,7 @@
 
 mod campaign;
 mod change;
+mod fault_space;
 mod length;
 mod markers;
 mod plan;
@@ -14,22 +15,25 @@ mod pruning;
 mod quiet;
 mod reference;
 mod replay;
+mod results;
 mod rows;
 mod state;
 mod walker;
 
-pub use campaign::{Counts, Outcome};
 pub use change::Model;
 pub use markers::Marker;
+pub use results::{Counts, Outcome};
 
 use crate::LabError;
 use crate::origin::Provenance;
 use crate::program::Outside;
 use crate::progress::Progress;
+use crate::result_cache::Content;
 use crate::user_firmware::{Setup, UserFirmware, reservations};
 use crate::workspace::Workspace;
 use campaign::Campaign;
 use change::Layout;
+use fault_space::FaultSpace;
 use markers::Markers;
 use plan::Plan;
 use pruning::Pruning;
@@ -213,10 +217,8 @@ impl Prepared {
 
     fn campaign<'a>(&'a self, models: &'a [Model]) -> Campaign<'a> {
         Campaign {
-            reference: &self.reference,
-            layout: &self.layout,
+            space: FaultSpace { reference: &self.reference, layout: &self.layout, models },
             markers: &self.markers,
-            models,
             hang_cycles: self.hang_cycles,
             pruning: self.pruning.as_ref(),
             part: &self.user.target.part,
@@ -233,7 +235,8 @@ impl Prepared {
         // The path is no part of it.
         let setup = Setup { elf: PathBuf::new(), beside: Vec::new(), ..request.setup.clone() };
         let Value::Object(header) = json!({
-            "version": env!("CARGO_PKG_VERSION"),
+            // Another build may have other models.
+            "program": Content::of_this_program()?.name(),
             "firmware": digest(&bytes),
             "loaded": beside,
             "target": digest(self.user.target.text.as_bytes()),
@@ -275,13 +278,13 @@ pub fn run(
 ) -> Result<Injected, LabError> {
     let prepared = Prepared::new(workspace, request)?;
     let campaign = prepared.campaign(&request.models);
-    let plan = Plan::new(&campaign, request.occurrences, request.sample, request.seed);
+    let plan = Plan::new(&campaign.space, request.occurrences, request.sample, request.seed);
     if plan.len() == 0 {
         let said = "no fault of these models is possible in the window: no instruction there reads memory";
         return Err(LabError::Unfinished(said.into()));
     }
     let state = match &request.state {
-        Some(path) => Some(State::open(path, &prepared.header(request, &plan)?, &campaign)?),
+        Some(path) => Some(State::open(path, &prepared.header(request, &plan)?, &campaign.space)?),
         None => None,
     };
     let estimate = campaign.estimate(&plan);

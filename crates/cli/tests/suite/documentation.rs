@@ -28,8 +28,8 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
-    // The sweep is a command of its own: here it is of one target, another each time, without one of
-    // the compiler's two slow builds of the curves, which take longer than all else together.
+    // The sweep is a command of its own: here it is of one target, another each time, without one
+    // of the compiler's two slow builds of the curves, which take longer than all else together.
     if line.starts_with("./wattseal bench --all") {
         let mut random = Random::new(seed());
         let left_out = ["portable", "small"][random.below(2) as usize];

@@ -42,8 +42,9 @@ pub(super) struct EventArguments {
 }
 
 /// Events that are durable from now on: `event: reading|alert|command|meter|update` with the JSON
-/// of it, of all networks also `telegram|mbus-meter-removed`. `event: resync` says that some were left out, because the listener was too slow, or a
-/// worker of the cluster was not heard for a moment: ask for all again.
+/// of it, of all networks also `telegram|mbus-meter-removed`. `event: resync` says that some were
+/// left out, because the listener was too slow, or a worker of the cluster was not heard for a
+/// moment: ask for all again.
 #[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
 pub(super) async fn follow(

@@ -12,7 +12,7 @@ use parquet::schema::parser::parse_message_type;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Telegrams that are read at a time; the records of so many are a row group.
+/// Telegrams that are read at a time. Their records are a row group.
 const CHUNK: usize = 1000;
 const COLUMNS_COUNT: usize = 19;
 

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_bytes_of_unknown_codes_are_not_told() {
+    fn secrets_and_bytes_of_unknown_codes_are_left_out() {
         let number = Some("17");
         let records = vec![
             record(Some("volume"), number),
@@ -76,7 +76,8 @@ mod tests {
             clock_off_s: None,
             contents: TelegramContents { records, ..TelegramContents::default() },
         };
-        let told: Vec<String> = published(&telegram).values.into_iter().map(|value| value.quantity).collect();
-        assert_eq!(told, ["volume"]);
+        let names: Vec<String> =
+            published(&telegram).values.into_iter().map(|value| value.quantity).collect();
+        assert_eq!(names, ["volume"]);
     }
 }

@@ -12,7 +12,7 @@ const FIGURES_MAX: usize = 32;
 /// Values in a payload at most.
 const VALUES_MAX: usize = 256;
 
-/// What was said of other makers' meters since the start.
+/// Sensors and topics of other makers' meters since the start.
 #[derive(Clone, Debug, Default)]
 pub struct TelegramTopics {
     meters: BTreeMap<MbusMeterId, Announced>,
@@ -21,7 +21,7 @@ pub struct TelegramTopics {
 /// The sensors of a meter, as Home Assistant knows them.
 #[derive(Clone, Debug, Default)]
 struct Announced {
-    /// Whether the telegrams were authenticated, as the sensors say.
+    /// True if the telegrams were authenticated, as the sensors say.
     authenticated: bool,
     /// The meter was removed, and the sensors are taken back at each connection.
     removed: bool,

@@ -1,19 +1,20 @@
 //! The faults of a campaign, on all processors of the host.
 
-use super::change::{Change, Layout, Made, Model};
-
+use super::change::{Change, Made};
+use super::fault_space::FaultSpace;
 use super::markers::{Markers, Met, Sent};
 use super::plan::{PARTS, Plan};
 use super::pruning::{Comparison, DISTANCES, Known, Meeting, Pruning};
 use super::quiet::Listener;
-use super::reference::{End, Reference, end_of, finish};
+use super::reference::{End, end_of, finish};
+use super::results::{Outcome, Results};
 use super::state::State;
 use super::walker::Walker;
 use crate::LabError;
 use crate::progress::Progress;
 use crate::work;
 use mcu::{Mcu, NoObserver, Part, Stop};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,101 +22,10 @@ use std::time::{Duration, Instant};
 /// Faults between two reports of the progress.
 const REPORT_EVERY: u64 = 256;
 
-/// Outcome of a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// A good marker was met on another way, or another good marker.
-    Detected,
-    /// A bad marker was met.
-    Bypassed,
-    /// The core faulted, or the model stopped.
-    Crash,
-    /// The run came to a halt, or did not end.
-    Hang,
-    /// The program ended by itself, at no marker.
-    Other,
-    /// The run ended as without the fault, after as many instructions.
-    NoEffect,
-}
-
-impl Outcome {
-    /// All of them, in the order of [`Counts`].
-    pub const ALL: [Outcome; 6] = [
-        Outcome::Detected,
-        Outcome::Bypassed,
-        Outcome::Crash,
-        Outcome::Hang,
-        Outcome::Other,
-        Outcome::NoEffect,
-    ];
-
-    /// Its name for a person.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Detected => "detected",
-            Outcome::Bypassed => "bypassed",
-            Outcome::Crash => "crash",
-            Outcome::Hang => "hang",
-            Outcome::Other => "other end",
-            Outcome::NoEffect => "no effect",
-        }
-    }
-}
-
-/// Number of faults by outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts(pub(super) [u64; Outcome::ALL.len()]);
-
-impl Counts {
-    /// Number of an outcome.
-    #[must_use]
-    pub fn of(&self, outcome: Outcome) -> u64 {
-        self.0[outcome as usize]
-    }
-
-    /// Number of all.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// Adds others.
-    pub fn add(&mut self, other: &Counts) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own += other);
-    }
-}
-
-/// Faults at an instruction's address.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
-    pub counts: Counts,
-    /// The first one that was bypassed: its step and its change.
-    pub bypass: Option<(usize, Change)>,
-}
-
-impl Tally {
-    fn add(&mut self, other: &Tally) {
-        self.counts.add(&other.counts);
-        let first = [self.bypass, other.bypass].into_iter().flatten().min();
-        self.bypass = first;
-    }
-}
-
-/// Results of a campaign, or of a part of it.
-#[derive(Debug, Default)]
-pub(super) struct Results {
-    pub tallies: BTreeMap<u32, Tally>,
-    /// The addresses of each bypass: of a skip, of all instructions that were skipped.
-    pub bypasses: BTreeSet<Vec<u32>>,
-}
-
 /// A program and the faults that it gets.
 pub(super) struct Campaign<'a> {
-    pub reference: &'a Reference,
-    pub layout: &'a Layout,
+    pub space: FaultSpace<'a>,
     pub markers: &'a Markers,
-    pub models: &'a [Model],
     /// Cycles after the window's start at which a run hangs.
     pub hang_cycles: u64,
     /// Runs whose outcome is known are cut short by it; where absent, none is.
@@ -124,39 +34,12 @@ pub(super) struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// The changes at a step, in their order.
-    pub fn changes(&self, step: usize) -> Vec<Change> {
-        let mut found = Vec::new();
-        let length = self.length(step);
-        for model in self.models {
-            self.layout.changes(*model, length, self.reference.reads_of(step), &mut found);
-        }
-        found
-    }
-
-    pub fn length(&self, step: usize) -> Option<u32> {
-        self.reference.lengths.get(&self.reference.steps[step].pc).copied()
-    }
-
     fn start(&self) -> Walker {
-        Walker { machine: self.reference.start(), sent: self.reference.sent.clone() }
+        Walker { machine: self.space.reference.start(), sent: self.space.reference.sent.clone() }
     }
 
     fn limit(&self) -> u64 {
-        self.reference.start_cycles.saturating_add(self.hang_cycles)
-    }
-
-    /// The change of an ID's text, `STEP:NAME`.
-    pub fn named(&self, id: &str) -> Option<(usize, Change)> {
-        let (step, name) = id.split_once(':')?;
-        let step = step.parse().ok().filter(|step| *step < self.reference.steps.len())?;
-        let change = self.layout.named(name, self.length(step), self.reference.reads_of(step))?;
-        Some((step, change))
-    }
-
-    /// The ID of a fault.
-    pub fn id(&self, step: usize, change: Change) -> String {
-        format!("{step}:{}", self.layout.name(change))
+        self.space.reference.start_cycles.saturating_add(self.hang_cycles)
     }
 
     /// A machine with a change made at a step, and how it ended where it did.
@@ -165,15 +48,15 @@ impl Campaign<'_> {
     /// The step cannot be come to; memory that cannot be changed.
     pub fn changed(&self, step: usize, change: Change) -> Result<Changed, LabError> {
         let mut walker = self.start();
-        walker.advance(step, &self.reference.steps, self.markers)?;
+        walker.advance(step, &self.space.reference.steps, self.markers)?;
         self.change(&walker, step, change)
     }
 
     fn change(&self, walker: &Walker, step: usize, change: Change) -> Result<Changed, LabError> {
         let Walker { mut machine, sent } = walker.copy();
-        let reads = self.reference.reads_of(step);
+        let reads = self.space.reference.reads_of(step);
         let stops = &self.markers.addresses;
-        let made = self.layout.make(&mut *machine, change, reads, stops, &mut NoObserver)?;
+        let made = self.space.layout.make(&mut *machine, change, reads, stops, &mut NoObserver)?;
         Ok(Changed { machine, sent, made })
     }
 
@@ -201,7 +84,7 @@ impl Campaign<'_> {
     }
 
     fn classified(&self, end: &End, skipped: u64, machine: &dyn Mcu) -> Outcome {
-        let reference = &self.reference.end;
+        let reference = &self.space.reference.end;
         let as_before = || {
             (end.met, end.output, end.instructions.saturating_add(skipped))
                 == (reference.met, reference.output, reference.instructions)
@@ -213,7 +96,9 @@ impl Campaign<'_> {
             (None, Err(mcu::Fault::Returned { .. }) | Ok(Stop::Exit(_) | Stop::Address(_))) => Outcome::Other,
             (None, Err(_) | Ok(Stop::Breakpoint | Stop::PowerLost)) => Outcome::Crash,
             // The handler of a fault seldom returns.
-            (None, Ok(_)) if machine.faults_entered().len() > self.reference.faults_entered => Outcome::Crash,
+            (None, Ok(_)) if machine.faults_entered().len() > self.space.reference.faults_entered => {
+                Outcome::Crash
+            }
             (None, Ok(Stop::Halted | Stop::Cycles)) => Outcome::Hang,
         }
     }
@@ -227,7 +112,7 @@ impl Campaign<'_> {
         Duration::try_from_secs_f64(all).unwrap_or(Duration::MAX)
     }
 
-    /// Runs the faults of a plan that `state` has not kept; fewer if somebody ends it.
+    /// Runs the faults of a plan that `state` does not have; fewer if somebody ends it.
     ///
     /// # Errors
     /// The window cannot be gone through again; memory that cannot be changed.
@@ -237,11 +122,11 @@ impl Campaign<'_> {
         state: Option<&State>,
         progress: &dyn Progress,
     ) -> Result<Results, LabError> {
-        let mut kept = Results::default();
-        state.iter().flat_map(|state| state.kept.values()).for_each(|found| kept.add(found));
-        let count = Counter::new(plan.len(), kept.count(), progress);
+        let mut found_before = Results::default();
+        state.iter().flat_map(|state| state.results.values()).for_each(|found| found_before.add(found));
+        let count = Counter::new(plan.len(), found_before.count(), progress);
         let chunks = Mutex::new(self.chunks(plan, state)?.into_iter());
-        let results = Mutex::new(Ok(kept));
+        let results = Mutex::new(Ok(found_before));
         let worker = || {
             loop {
                 let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -263,7 +148,7 @@ impl Campaign<'_> {
         results.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parts of the plan that are not kept, each with the machine at its first step.
+    /// Parts of the plan that are open, each with the machine at its first step.
     fn chunks(&self, plan: &Plan, state: Option<&State>) -> Result<Vec<(Vec<u64>, Walker)>, LabError> {
         let blocks = plan.blocks();
         let (count, mut walker) = (PARTS.min(blocks), self.start());
@@ -271,10 +156,10 @@ impl Campaign<'_> {
         for chunk in 0..count {
             let all = blocks * chunk / count..blocks * (chunk + 1) / count;
             let open: Vec<u64> =
-                all.filter(|block| state.is_none_or(|state| !state.kept.contains_key(block))).collect();
+                all.filter(|block| state.is_none_or(|state| !state.results.contains_key(block))).collect();
             let Some(first) = open.first() else { continue };
             let first = plan.at(plan.range_of(*first).start).0;
-            walker.advance(first, &self.reference.steps, self.markers)?;
+            walker.advance(first, &self.space.reference.steps, self.markers)?;
             chunks.push((open, walker.copy()));
         }
         Ok(chunks)
@@ -286,20 +171,20 @@ struct Counter<'a> {
     done: AtomicU64,
     planned: u64,
     /// Faults that were done before.
-    kept: u64,
+    found_before: u64,
     begun: Instant,
     progress: &'a dyn Progress,
 }
 
 impl Counter<'_> {
-    fn new(planned: u64, kept: u64, progress: &dyn Progress) -> Counter<'_> {
-        Counter { done: AtomicU64::new(kept), planned, kept, begun: Instant::now(), progress }
+    fn new(planned: u64, found_before: u64, progress: &dyn Progress) -> Counter<'_> {
+        Counter { done: AtomicU64::new(found_before), planned, found_before, begun: Instant::now(), progress }
     }
 
     fn add(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(REPORT_EVERY) || done == self.planned {
-            let rate = self.begun.elapsed().as_secs_f64() / (done - self.kept) as f64;
+            let rate = self.begun.elapsed().as_secs_f64() / (done - self.found_before) as f64;
             let left = output::duration(rate * (self.planned - done) as f64);
             self.progress.report(done as usize, self.planned as usize, &format!("faults, {left} left"));
         }
@@ -344,21 +229,21 @@ impl Chunk<'_> {
                 }
                 let (step, number) = self.plan.at(index);
                 if here.as_ref().is_none_or(|(known, _)| *known != step) {
-                    self.walker.advance(step, &campaign.reference.steps, campaign.markers)?;
-                    here = Some((step, campaign.changes(step)));
+                    self.walker.advance(step, &campaign.space.reference.steps, campaign.markers)?;
+                    here = Some((step, campaign.space.changes(step)));
                 }
                 let change = here.as_ref().and_then(|(_, changes)| changes.get(number)).copied();
                 let Some(change) = change else { continue };
                 let outcome = self.outcome(step, change)?;
-                let pc = campaign.reference.steps[step].pc;
+                let pc = campaign.space.reference.steps[step].pc;
                 found.tally(pc, (step, change), outcome);
                 if outcome == Outcome::Bypassed {
-                    found.bypasses.insert(campaign.layout.concerned(&*self.walker.machine, pc, change));
+                    found.bypasses.insert(campaign.space.layout.concerned(&*self.walker.machine, pc, change));
                 }
                 count.add();
             }
             if let Some(state) = state {
-                state.keep(block, &found, campaign);
+                state.add(block, &found, &campaign.space);
             }
             results.add(&found);
         }
@@ -389,13 +274,13 @@ impl Chunk<'_> {
         if !self.machine.restore(&*self.walker.machine) {
             self.machine = self.walker.machine.snapshot();
         }
-        let (stops, reads) = (&campaign.markers.addresses, campaign.reference.reads_of(step));
+        let (stops, reads) = (&campaign.markers.addresses, campaign.space.reference.reads_of(step));
         let is_quiet = campaign.pruning.is_some_and(|pruning| pruning.is_quiet_from(step));
         let mut listener = Listener::new(campaign.part, is_quiet);
         let machine = &mut *self.machine;
         let made = match is_quiet {
-            true => campaign.layout.make(machine, change, reads, stops, &mut listener)?,
-            false => campaign.layout.make(machine, change, reads, stops, &mut NoObserver)?,
+            true => campaign.space.layout.make(machine, change, reads, stops, &mut listener)?,
+            false => campaign.space.layout.make(machine, change, reads, stops, &mut NoObserver)?,
         };
         let Some((skipped, mut stop)) = made.progress() else { return Ok(Outcome::NoEffect) };
         if is_quiet && stop.is_none() {
@@ -417,7 +302,7 @@ impl Chunk<'_> {
         listener: &mut Listener<'_>,
     ) -> Result<Meeting, LabError> {
         let campaign = self.campaign;
-        let (reference, markers, limit) = (campaign.reference, campaign.markers, campaign.limit());
+        let (reference, markers, limit) = (campaign.space.reference, campaign.markers, campaign.limit());
         // A run does not stop where it begins.
         if markers.at(&*self.machine).is_some() || markers.exit_code(&*self.machine).is_some() {
             return Ok(Meeting::Apart);
@@ -446,59 +331,9 @@ impl Chunk<'_> {
     }
 }
 
-impl Results {
-    fn count(&self) -> u64 {
-        self.tallies.values().map(|tally| tally.counts.total()).sum()
-    }
-
-    fn tally(&mut self, pc: u32, fault: (usize, Change), outcome: Outcome) {
-        let tally = self.tallies.entry(pc).or_default();
-        tally.counts.0[outcome as usize] += 1;
-        if outcome == Outcome::Bypassed && tally.bypass.is_none() {
-            tally.bypass = Some(fault);
-        }
-    }
-
-    fn add(&mut self, other: &Results) {
-        for (pc, tally) in &other.tallies {
-            self.tallies.entry(*pc).or_default().add(tally);
-        }
-        self.bypasses.extend(other.bypasses.iter().cloned());
-    }
-
-    /// A smallest set of instructions of which each bypass concerns one: those that a bypass
-    /// concerns alone, then always the one that most of the others concern.
-    pub fn to_protect(&self) -> BTreeSet<u32> {
-        let alone = self.bypasses.iter().filter(|concerned| concerned.len() == 1);
-        let mut protected: BTreeSet<u32> = alone.flatten().copied().collect();
-        let mut open: Vec<&Vec<u32>> = self.bypasses.iter().collect();
-        loop {
-            open.retain(|concerned| !concerned.iter().any(|pc| protected.contains(pc)));
-            let mut often: BTreeMap<u32, usize> = BTreeMap::new();
-            open.iter().copied().flatten().for_each(|pc| *often.entry(*pc).or_default() += 1);
-            let Some((pc, _)) = often.into_iter().max_by_key(|(pc, count)| (*count, u32::MAX - pc)) else {
-                return protected;
-            };
-            protected.insert(pc);
-        }
-    }
-}
-
 /// A machine with a fault.
 pub(super) struct Changed {
     pub machine: Box<dyn Mcu>,
     pub sent: Sent,
     pub made: Made,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instruction_common_to_several_bypasses_is_protected_alone() {
-        let bypasses = [vec![2, 4], vec![4, 6], vec![8], vec![6, 8]];
-        let results = Results { bypasses: bypasses.into(), ..Results::default() };
-        assert_eq!(results.to_protect(), [4, 8].into());
-    }
 }

@@ -1,7 +1,7 @@
 //! The faults of a campaign that are chosen.
 
-use super::campaign::Campaign;
 use super::change::Model;
+use super::fault_space::FaultSpace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,26 +23,26 @@ pub(super) struct Plan {
 impl Plan {
     /// All faults, or a sample of them. Where `occurrences` are given, those at the first and the
     /// last times of each instruction, of that number.
-    pub fn new(campaign: &Campaign<'_>, occurrences: Option<u64>, sample: Option<u64>, seed: u64) -> Plan {
+    pub fn new(space: &FaultSpace<'_>, occurrences: Option<u64>, sample: Option<u64>, seed: u64) -> Plan {
         let (mut before, mut total) = (vec![0], 0);
-        let reads_vary = campaign.models.contains(&Model::Load);
+        let reads_vary = space.models.contains(&Model::Load);
         let mut by_length: BTreeMap<Option<u32>, u64> = BTreeMap::new();
         let mut left: HashMap<u32, u64> = HashMap::new();
-        for step in &campaign.reference.steps {
+        for step in &space.reference.steps {
             *left.entry(step.pc).or_default() += 1;
         }
         let all = left.clone();
-        for (step, known) in campaign.reference.steps.iter().enumerate() {
+        for (step, known) in space.reference.steps.iter().enumerate() {
             let rest = left.entry(known.pc).or_default();
             let from_end = *rest;
             *rest = rest.saturating_sub(1);
             let from_begin = all.get(&known.pc).copied().unwrap_or_default() - from_end;
             let is_chosen = occurrences.is_none_or(|count| from_begin < count || from_end <= count);
-            let count = || campaign.changes(step).len() as u64;
+            let count = || space.changes(step).len() as u64;
             total += match (is_chosen, reads_vary) {
                 (false, _) => 0,
                 (true, true) => count(),
-                (true, false) => *by_length.entry(campaign.length(step)).or_insert_with(count),
+                (true, false) => *by_length.entry(space.length(step)).or_insert_with(count),
             };
             before.push(total);
         }

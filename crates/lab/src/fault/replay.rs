@@ -1,8 +1,9 @@
 //! One fault, told step by step.
 
-use super::campaign::{Campaign, Changed, Outcome};
+use super::campaign::{Campaign, Changed};
 use super::change::{Change, Made};
 use super::reference::{Step, ended};
+use super::results::Outcome;
 use super::{Model, Prepared, Request};
 use crate::program::{self, Ending, Outside, Program};
 use crate::traces::TraceFiles;
@@ -29,7 +30,7 @@ pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> 
         addresses_after(&mut *campaign.changed(step, change)?.machine, &prepared.markers.addresses, &changed);
     let (outcome, end) = campaign.judge(&mut changed);
     let mut text = format!("fault {id}, at instruction {step} of the window\n");
-    for pc in campaign.layout.concerned(&*prepared.reference.start(), steps[step].pc, change) {
+    for pc in campaign.space.layout.concerned(&*prepared.reference.start(), steps[step].pc, change) {
         let _ = writeln!(text, "  {}", instruction(firmware, pc));
     }
     let _ = writeln!(text, "outcome: {}", outcome.name());
@@ -55,10 +56,10 @@ pub(super) fn replay(prepared: &Prepared, id: &str) -> Result<String, LabError> 
 
 /// The fault of an ID.
 fn named(campaign: &Campaign<'_>, id: &str) -> Result<(usize, Change), LabError> {
-    campaign.named(id).ok_or_else(|| {
+    campaign.space.named(id).ok_or_else(|| {
         LabError::Usage(format!(
             "there is no fault '{id}' in the window of {} instructions: an ID is a row's example, such as 12:skip or 12:r3.5",
-            campaign.reference.steps.len()
+            campaign.space.reference.steps.len()
         ))
     })
 }
@@ -86,7 +87,7 @@ pub(super) fn debug(
         arguments: Vec::new(),
     };
     let UserFirmware { target, firmware, .. } = &prepared.user;
-    let at = instruction(firmware, campaign.reference.steps[step].pc);
+    let at = instruction(firmware, campaign.space.reference.steps[step].pc);
     (outside.say)(&format!("fault {id} has been made at {at}"));
     let mut program = Program::new(target, firmware, machine, &run, outside)?;
     let Ending { text, failure, .. } = debug::serve(&mut program, listener)?;

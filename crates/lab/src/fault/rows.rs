@@ -1,6 +1,7 @@
 //! Rows of a campaign: by source line, or by instruction where there is none.
 
-use super::campaign::{Campaign, Counts, Outcome, Results, Tally};
+use super::campaign::Campaign;
+use super::results::{Counts, Outcome, Results, Tally};
 use super::{FaultRow, RowKind};
 use crate::origin::Provenance;
 use ::firmware::Firmware;
@@ -95,13 +96,13 @@ impl Rows<'_> {
             other: counts.of(Outcome::Other),
             no_effect: counts.of(Outcome::NoEffect),
             protect: protect.join(" "),
-            example: bypass.map(|(step, change)| self.campaign.id(step, change)),
+            example: bypass.map(|(step, change)| self.campaign.space.id(step, change)),
             ..self.blank.clone()
         }
     }
 
     fn text(&self, pc: u32) -> Option<String> {
-        let length = self.campaign.reference.lengths.get(&pc).copied().unwrap_or(1);
+        let length = self.campaign.space.reference.lengths.get(&pc).copied().unwrap_or(1);
         let found = self.firmware.disassemble(pc..pc.saturating_add(length)).ok()?;
         found.into_iter().next().map(|found| found.text)
     }

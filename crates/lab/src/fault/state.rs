@@ -3,7 +3,8 @@
 //! The first line says which campaign it is; each further one has the results of a block of faults.
 //! A line that was not written whole is written again.
 
-use super::campaign::{Campaign, Counts, Results, Tally};
+use super::fault_space::FaultSpace;
+use super::results::{Counts, Results, Tally};
 use crate::LabError;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub(super) struct State {
     path: PathBuf,
     file: Mutex<File>,
     /// Results that it had, by block.
-    pub kept: BTreeMap<u64, Results>,
+    pub results: BTreeMap<u64, Results>,
     failure: OnceLock<String>,
 }
 
@@ -27,11 +28,7 @@ impl State {
     /// # Errors
     /// A file that cannot be read or written, that another campaign uses, is of another one, or is
     /// none of these.
-    pub fn open(
-        path: &Path,
-        header: &Map<String, Value>,
-        campaign: &Campaign<'_>,
-    ) -> Result<State, LabError> {
+    pub fn open(path: &Path, header: &Map<String, Value>, space: &FaultSpace<'_>) -> Result<State, LabError> {
         let unusable = |error| LabError::File { path: path.into(), error };
         let bad = |problem: String| LabError::BadFile { path: path.into(), problem };
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
@@ -44,7 +41,7 @@ impl State {
         let text =
             std::str::from_utf8(&text[..whole]).map_err(|_| bad("it is no state of a campaign".into()))?;
         let mut lines = text.lines();
-        let mut kept = BTreeMap::new();
+        let mut results_of = BTreeMap::new();
         match lines.next() {
             None => {
                 file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(unusable)?;
@@ -54,26 +51,26 @@ impl State {
             Some(first) => {
                 check(first, header).map_err(bad)?;
                 for (number, line) in (2..).zip(lines) {
-                    let (block, results) = parsed(line, campaign).ok_or_else(|| {
+                    let (block, results) = parsed(line, space).ok_or_else(|| {
                         bad(format!("line {number} is damaged; delete the file to begin anew"))
                     })?;
-                    kept.insert(block, results);
+                    results_of.insert(block, results);
                 }
                 file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(unusable)?;
             }
         }
-        Ok(State { path: path.into(), file: Mutex::new(file), kept, failure: OnceLock::new() })
+        Ok(State { path: path.into(), file: Mutex::new(file), results: results_of, failure: OnceLock::new() })
     }
 
-    /// Keeps the results of a block. A failure ends the campaign.
-    pub fn keep(&self, block: u64, results: &Results, campaign: &Campaign<'_>) {
-        let line = format!("{}\n", written(block, results, campaign));
+    /// Adds the results of a block. A failure ends the campaign.
+    pub fn add(&self, block: u64, results: &Results, space: &FaultSpace<'_>) {
+        let line = format!("{}\n", written(block, results, space));
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.has_failed()
             && let Err(error) = file.write_all(line.as_bytes())
         {
             let said = format!(
-                "{}: {error}; what it has is kept, and the same command goes on",
+                "{}: {error}; it has what was found, and the same command goes on",
                 self.path.display()
             );
             let _ = self.failure.set(said);
@@ -84,7 +81,7 @@ impl State {
         self.failure.get().is_some()
     }
 
-    /// Why results could not be kept, for a person.
+    /// Reason why results could not be added, for a person.
     pub fn failure(&self) -> Option<String> {
         self.failure.get().cloned()
     }
@@ -100,26 +97,26 @@ fn check(first: &str, header: &Map<String, Value>) -> Result<(), String> {
     Err(format!("it is the state of another campaign: {name} is {had} there, and {wanted} here"))
 }
 
-fn written(block: u64, results: &Results, campaign: &Campaign<'_>) -> Value {
+fn written(block: u64, results: &Results, space: &FaultSpace<'_>) -> Value {
     let tallies: Vec<Value> = results
         .tallies
         .iter()
         .map(|(pc, tally)| {
-            let bypass = tally.bypass.map(|(step, change)| campaign.id(step, change));
+            let bypass = tally.bypass.map(|(step, change)| space.id(step, change));
             json!([pc, tally.counts.0, bypass])
         })
         .collect();
     json!({ "block": block, "tallies": tallies, "bypasses": results.bypasses })
 }
 
-fn parsed(line: &str, campaign: &Campaign<'_>) -> Option<(u64, Results)> {
+fn parsed(line: &str, space: &FaultSpace<'_>) -> Option<(u64, Results)> {
     let line: Value = serde_json::from_str(line).ok()?;
     let mut results = Results::default();
     for tally in line.get("tallies")?.as_array()? {
         let (pc, counts, bypass): (u32, [u64; 6], Option<String>) =
             serde_json::from_value(tally.clone()).ok()?;
         let bypass = match bypass {
-            Some(id) => Some(campaign.named(&id)?),
+            Some(id) => Some(space.named(&id)?),
             None => None,
         };
         results.tallies.insert(pc, Tally { counts: Counts(counts), bypass });
