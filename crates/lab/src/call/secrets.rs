@@ -260,6 +260,7 @@ impl<'a> Cell<'a> {
             firmware: &built.firmware,
             operation: &operation,
             variant: &build.name,
+            checks_stack: true,
         };
         let case = |run| {
             let expected = (0..WARM_UP).find(|number| warm_up_run(*number) == run);
