@@ -160,7 +160,7 @@ class Machine:
     def on(self, place: _Place, act: Callable[[Machine], object] | None) -> None:
         """From here on calls ``act(machine)`` whenever the instruction at this symbol or address comes
         next, in ``run`` and in ``call``; ``None`` for no longer. It may look at the machine and
-        change it, but not run it. What it raises ends the run. ``load`` forgets it.
+        change it, but not run it. Its exception ends the run. ``load`` forgets it.
         """
 
     def snapshot(self) -> Snapshot:
