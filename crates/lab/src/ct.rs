@@ -184,8 +184,8 @@ pub struct Subject<'a> {
     /// The operation that it calls.
     pub operation: &'a Operation,
     pub variant: &'a str,
-    /// Refuses a stack that meets the variables, also where the outputs are right. At `O0` the spare
-    /// bytes of the project's own buffers may lie in its way.
+    /// Refuses a stack that meets the variables, also where the outputs are right. At `O0` the
+    /// spare bytes of the project's own buffers may lie in its way.
     pub checks_stack: bool,
 }
 

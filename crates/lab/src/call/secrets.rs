@@ -1,5 +1,6 @@
 //! `ct --call`: the check of a user's own function for constant time, built in several ways for
-//! each part. The call is an operation whose inputs are its arguments, so that [`crate::ct`] checks it.
+//! each part. The call is an operation whose inputs are its arguments, so that [`crate::ct`] checks
+//! it.
 
 use super::arguments::Call;
 use super::numbers::{Number, draw, encoded};

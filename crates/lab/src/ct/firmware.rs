@@ -2,7 +2,8 @@
 //! its secrets, by taint tracking.
 //!
 //! The firmware starts up as on a board. At each call of the function the secrets are labelled and
-//! followed through every instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as the run comes by it.
+//! followed through every instruction until it returns ([`mcu::Taint`]). One run is enough: what
+//! depends on a secret is found whatever its value is, as far as the run comes by it.
 
 use super::declared::Declared;
 pub use super::declared::Request;
