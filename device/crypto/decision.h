@@ -1,7 +1,8 @@
 /* Decisions that one fault does not turn: two results of computations of their own, each of which
  * has to be there. A value that neither is, such as of memory that was not written, is a refusal.
  *
- * With WS_SMALL (compiler.h) there is one result. Constant time: no. RAM: two bytes of the caller's. */
+ * With WS_SMALL (compiler.h) there is one result. Constant time: no. RAM: two bytes of the
+ * caller's. */
 #ifndef WS_DECISION_H
 #define WS_DECISION_H
 
@@ -48,8 +49,8 @@ typedef struct {
 /* Begins with two refusals. out: decision. */
 void ws_decision_begin(ws_decision *decision);
 
-/* Returns 0 where both results are there, else -1. A call that is left out leaves its argument where
- * the result would be, which is no 0: so it is a function, and not inlined. */
+/* Returns 0 where both results are there, else -1. A call that is left out leaves its argument
+ * where the result would be, which is no 0: so it is a function, and not inlined. */
 int ws_decision_result(const ws_decision *decision);
 
 #endif

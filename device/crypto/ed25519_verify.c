@@ -216,7 +216,8 @@ WS_INLINE uint8_t is_good(const uint8_t *bytes, ws_limb *s, const uint8_t signat
     return difference == 0 && ws_number_below(s, ws_ed25519_order.modulus, LIMBS);
 }
 
-/* Whether R, which the signature begins with, is s B - k A. A frame of its own, so that its stack and those of the hashes do not add up. s is destroyed. */
+/* Compares R, which the signature begins with, with s B - k A. A frame of its own, so that its stack
+ * and those of the hashes do not add up. s is destroyed. */
 static WS_NOINLINE int check(const uint8_t public_key[32], ws_limb *s, const ws_limb *k, const uint8_t signature[64])
 {
     multiples work;

@@ -72,8 +72,8 @@ void ws_lms_verify_message(ws_lms_verification *verification, const uint8_t *byt
  * the end refuse. */
 void ws_lms_verify_signature(ws_lms_verification *verification, const uint8_t *bytes, size_t len);
 
-/* The root that message and signature lead to, WS_LMS_ROOT bytes, where the signature was there whole:
- * for a comparison beside that of ws_lms_verify_end, against faults. */
+/* The root that message and signature lead to, WS_LMS_ROOT bytes, where the signature was there
+ * whole: for a comparison beside that of ws_lms_verify_end, against faults. */
 const uint8_t *ws_lms_verify_root(const ws_lms_verification *verification);
 
 /* Ends.

@@ -1,5 +1,7 @@
-/* What campaigns of faults are run on: a decision of crypto/ about what is not authentic, and one of
- * two ends. `wattseal fault decide.elf --function ws_ecdsa_p256_verify --good reach:ws_rejected --bad reach:ws_accepted` */
+/* A program for campaigns of faults: a decision of crypto/ about what is not authentic, and one of
+ * two ends.
+ * `wattseal fault decide.elf --function ws_ecdsa_p256_verify --good reach:ws_rejected
+ * --bad reach:ws_accepted` */
 #include "../crypto/compiler.h"
 #include "../crypto/ecdsa_p256.h"
 #include "../crypto/ed25519.h"

@@ -1,4 +1,5 @@
-/* A tag that is checked, with marks for `wattseal ct` of what is secret, and of what is not any more. */
+/* A tag that is checked, with marks for `wattseal ct` of what is secret, and of what is not any
+ * more. */
 
 #include "ws_ct.h"
 
