@@ -25,7 +25,7 @@ static void take(ws_lms_verification *verification, uint32_t address, uint32_t l
     }
 }
 
-/* What the last verification came to: its slot, and the root. */
+/* The result of the last verification: its slot, and the root. */
 static volatile uint8_t verified_slot;
 static uint8_t verified_root[WS_LMS_ROOT];
 

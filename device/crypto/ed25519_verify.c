@@ -203,7 +203,8 @@ static void multiply_two(multiples *work, const ws_limb *s, const ws_limb *k)
     }
 }
 
-/* Whether the signature begins with these 32 bytes, and S behind them is below L. s: destroyed. */
+/* Returns 1 where the signature begins with these 32 bytes, and S behind them is below L.
+ * s: destroyed. */
 WS_INLINE uint8_t is_good(const uint8_t *bytes, ws_limb *s, const uint8_t signature[64])
 {
     uint8_t difference = 0;

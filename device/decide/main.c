@@ -7,7 +7,7 @@
 #include "../crypto/ed25519.h"
 #include "../crypto/gcm.h"
 
-/* Where the decision's input lies, and which one it is: what is loaded over it. */
+/* Place and kind of the decision's input, which is loaded over it. */
 enum { P256 = 0, ED25519 = 1, GCM = 2 };
 struct input {
     uint8_t which;

@@ -185,7 +185,7 @@ impl Counter<'_> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(REPORT_EVERY) || done == self.planned {
             let rate = self.begun.elapsed().as_secs_f64() / (done - self.found_before) as f64;
-            let left = output::duration(rate * (self.planned - done) as f64);
+            let left = output::duration(rate * self.planned.saturating_sub(done) as f64);
             self.progress.report(done as usize, self.planned as usize, &format!("faults, {left} left"));
         }
     }

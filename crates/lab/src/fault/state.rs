@@ -115,6 +115,10 @@ fn parsed(line: &str, space: &FaultSpace<'_>) -> Option<(u64, Results)> {
     for tally in line.get("tallies")?.as_array()? {
         let (pc, counts, bypass): (u32, [u64; 6], Option<String>) =
             serde_json::from_value(tally.clone()).ok()?;
+        // More than any campaign has, so that no sum of a damaged file overflows.
+        if counts.iter().any(|count| *count > u64::from(u32::MAX)) {
+            return None;
+        }
         let bypass = match bypass {
             Some(id) => Some(space.named(&id)?),
             None => None,

@@ -63,7 +63,7 @@ const ROUTED: [&str; 10] = [
     "nrf-wdt",
 ];
 
-/// Of a peripheral's addresses: tasks, and events.
+/// Kind of a peripheral's addresses: tasks, and events.
 const TASKS: Range<u32> = 0x000..0x100;
 const EVENTS: Range<u32> = 0x100..0x180;
 const PCLK16M_HZ: u64 = 16_000_000;
