@@ -30,8 +30,8 @@ impl Origin {
     }
 }
 
-/// Commit of a source tree, with `-dirty` where a file of it differs; `unknown` where there is no
-/// repository. It is looked up where it is first shown: a table shows none.
+/// Commit of a source tree, with `-dirty` where a file of it differs, or that of a release without a
+/// tree; otherwise `unknown`. It is looked up where it is first shown: a table shows none.
 #[derive(Clone, Debug)]
 pub struct Commit(Arc<Lookup>);
 
@@ -50,8 +50,13 @@ impl Commit {
     #[must_use]
     pub fn as_str(&self) -> &str {
         let Lookup { folder, found } = &*self.0;
-        found.get_or_init(|| folder.as_deref().and_then(commit).unwrap_or_else(|| "unknown".into()))
+        found.get_or_init(|| name(folder.as_deref(), option_env!("WATTSEAL_COMMIT")))
     }
+}
+
+/// Name of a folder's commit; without a folder that of the release, whose sources are in the program.
+fn name(folder: Option<&Path>, release: Option<&str>) -> String {
+    folder.map_or_else(|| release.map(str::to_owned), commit).unwrap_or_else(|| "unknown".into())
 }
 
 impl PartialEq for Commit {
@@ -74,8 +79,8 @@ impl Serialize for Commit {
 pub struct Provenance {
     /// Version of wattseal.
     pub version: String,
-    /// Commit of the project's tree, with `-dirty` where a file of it differs; `unknown` outside of
-    /// a repository.
+    /// Commit of the project's tree, with `-dirty` where a file of it differs, or of the release;
+    /// `unknown` outside of both.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub commit: Commit,
     /// Name and version of the compiler; absent of firmware that was built elsewhere.
@@ -209,6 +214,10 @@ mod tests {
         assert_eq!(commit(&root).as_ref(), Some(&clean));
         assert_eq!(origin.commit.as_str(), format!("{clean}-dirty"), "as it was before the figures");
         assert_eq!(commit(&root.join("inside")), None);
+        assert_eq!(name(None, Some("0123456789ab")), "0123456789ab", "an installed program's");
+        assert_eq!(name(None, None), "unknown");
+        assert_eq!(name(Some(&root.join("inside")), Some("0123456789ab")), "unknown", "other sources");
+        assert_eq!(name(Some(&root), Some("0123456789ab")), clean);
         std::fs::create_dir(root.join("inside/.git")).expect("a folder");
         assert_eq!(commit(&root.join("inside")), None, "not the outer repository's");
         std::fs::remove_dir_all(&root).expect("a folder");
