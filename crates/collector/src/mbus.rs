@@ -17,7 +17,7 @@ mod source;
 
 pub use import::{ImportError, read_key_file};
 pub use intake::{Intake, IntakeError, TelegramIntake, TellObservers};
-pub use queue::{LINES_MAX, LINES_OF_SENDER_MAX, LineQueue};
+pub use queue::{HEARD_MAX, HEARD_OF_SENDER_MAX, Heard, HeardQueue};
 pub use receiver::TelegramReceiver;
 pub use refusal::Refusal;
 pub use source::{Sender, TelegramSource};

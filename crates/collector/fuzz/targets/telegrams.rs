@@ -1,19 +1,23 @@
-//! Wireless M-Bus: any bytes as a receiver's line, as serial frames, as a frame, and as records.
+//! Wireless M-Bus: any bytes as a receiver's line, as a module's serial line, as a frame, and as records.
 //! Nothing is authenticated, and memory keeps its bounds from one input to the next.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::{LazyLock, Mutex};
 use wire::wireless_mbus::{
-    Datagram, FormatCache, Frame, FrameFormat, MESSAGE_BYTES_MAX, MeterKey, Reassembly, ReceivedFrame, Records,
+    Datagram, FormatCache, Frame, FrameFormat, MESSAGE_BYTES_MAX, MeterKey, ModuleFrames, RadioModule, Reassembly,
+    ReceivedFrame, Records,
 };
 
 static HEARD: LazyLock<Mutex<(Reassembly, FormatCache)>> = LazyLock::new(Mutex::default);
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Records::parse(bytes);
-    let _ = ReceivedFrame::from_imst(bytes);
-    let _ = ReceivedFrame::from_amber(bytes, true);
+    for module in [RadioModule::Imst, RadioModule::Amber { has_level: true }] {
+        let mut frames = ModuleFrames::new(module);
+        frames.take(bytes, drop);
+        frames.take_silence(drop);
+    }
     let line = std::str::from_utf8(bytes).ok().and_then(|line| ReceivedFrame::from_line(line).ok());
     let frames = [FrameFormat::A, FrameFormat::B, FrameFormat::WithoutCrc].map(|format| Frame::parse(bytes, format));
     let (reassembly, cache) = &mut *HEARD.lock().expect("no panic before");

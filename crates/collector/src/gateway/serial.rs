@@ -45,12 +45,22 @@ impl FromStr for SerialLine {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SerialLine, String> {
+        SerialLine::parse(text, DEFAULT_BAUD)
+    }
+}
+
+impl SerialLine {
+    /// Parses a line whose baud rate is this one, where none is written.
+    ///
+    /// # Errors
+    /// A sentence: no device, or a baud rate that no line has.
+    pub fn parse(text: &str, default_baud: u32) -> Result<SerialLine, String> {
         let (device, baud) = match text.rsplit_once(':') {
             // A device's own name may have colons: /dev/serial/by-path/platform-xhci:1.0.
             Some((device, baud)) if !baud.is_empty() && baud.bytes().all(|c| c.is_ascii_digit()) => {
                 (device, baud.parse().ok().filter(|baud| (300..=4_000_000).contains(baud)))
             }
-            _ => (text, Some(DEFAULT_BAUD)),
+            _ => (text, Some(default_baud)),
         };
         let baud = baud.ok_or("the baud rate has to be 300 to 4000000, as in /dev/ttyAMA0:38400")?;
         if device.is_empty() {

@@ -1,7 +1,7 @@
 //! The service of the telegrams: hears the sources, and takes their lines to the store.
 
 use super::published::published;
-use super::queue::LineQueue;
+use super::queue::{Heard, HeardQueue};
 use super::receiver::TelegramReceiver;
 use super::refusal::Refusal;
 use super::source::{Sender, TelegramSource};
@@ -24,10 +24,10 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
-use tokio_serial::SerialPortBuilderExt;
-use wire::wireless_mbus::LINE_BYTES_MAX;
+use tokio_serial::{SerialPortBuilderExt, SerialStream};
+use wire::wireless_mbus::{LINE_BYTES_MAX, ModuleFrames, RadioModule, ReceivedFrame};
 
-/// Lines whose telegrams are stored in one transaction.
+/// Lines and frames whose telegrams are stored in one transaction.
 const BATCH_MAX: usize = 64;
 /// docs/how-to/collector/files.md, "Files": a running service takes a change within two seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
@@ -35,6 +35,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(1500);
 const COUNT_EVERY: Duration = Duration::from_secs(10);
 /// After a serial line was lost, or could not be opened.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// A module's frame is whole before its line is silent for that long.
+const SILENCE: Duration = Duration::from_millis(250);
+/// Bytes without one telegram after which the log asks whether the module is another one.
+const UNREAD_BYTES_MAX: usize = 4096;
 /// The store has that long for what waits at the end.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
@@ -53,16 +57,16 @@ pub type TellObservers = Box<dyn Fn(Event) + Send + Sync>;
 
 /// The running intake.
 pub struct TelegramIntake {
-    inbox: Arc<LineInbox>,
+    inbox: Arc<Inbox>,
     sources: Vec<JoinHandle<()>>,
     udp: Vec<SocketAddr>,
     work: JoinHandle<()>,
 }
 
-/// Received lines that wait for the worker.
+/// Heard telegrams that wait for the worker.
 #[derive(Default)]
-struct LineInbox {
-    queue: Mutex<LineQueue>,
+struct Inbox {
+    queue: Mutex<HeardQueue>,
     more: Notify,
     end: Notify,
 }
@@ -73,22 +77,26 @@ struct Refused {
     reason: String,
 }
 
-impl LineInbox {
-    fn push(&self, sender: Sender, line: &[u8]) {
+impl Inbox {
+    fn push_line(&self, sender: Sender, line: &[u8]) {
         // Bytes that are no text are no telegram either.
         let Ok(line) = str::from_utf8(line) else { return };
+        self.push(sender, Heard::Line(line.to_owned()));
+    }
+
+    fn push(&self, sender: Sender, heard: Heard) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.push(sender, line.to_owned());
+        queue.push(sender, heard);
         self.more.notify_one();
     }
 
-    fn take(&self) -> Vec<(Sender, String)> {
+    fn take(&self) -> Vec<(Sender, Heard)> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines: Vec<_> = (0..BATCH_MAX).map_while(|_| queue.pop()).collect();
+        let heard: Vec<_> = (0..BATCH_MAX).map_while(|_| queue.pop()).collect();
         if !queue.is_empty() {
             self.more.notify_one();
         }
-        lines
+        heard
     }
 }
 
@@ -110,13 +118,18 @@ impl TelegramIntake {
             Worker { receiver, keys, reader, writer, tell_observers, revision: None, registered, refused };
         let loaded = tokio::task::spawn_blocking(move || worker.load()).await;
         let worker = loaded.map_err(|_| IntakeError::Ended)??;
-        let inbox = Arc::new(LineInbox::default());
+        let inbox = Arc::new(Inbox::default());
         let (mut sources, mut udp) = (Vec::new(), Vec::new());
         for (number, source) in intake.sources.into_iter().enumerate() {
             let inbox = inbox.clone();
             match source {
                 TelegramSource::Input => hear_input(number, inbox).map_err(IntakeError::Thread)?,
-                TelegramSource::Serial(line) => sources.push(tokio::spawn(hear_serial(number, line, inbox))),
+                TelegramSource::Serial(line) => {
+                    sources.push(tokio::spawn(hear_serial(number, None, line, inbox)))
+                }
+                TelegramSource::Module(module, line) => {
+                    sources.push(tokio::spawn(hear_serial(number, Some(module), line, inbox)));
+                }
                 TelegramSource::Udp(address) => {
                     let refused = |error| IntakeError::Udp { address, error };
                     let socket = UdpSocket::bind(address).await.map_err(refused)?;
@@ -163,7 +176,7 @@ pub enum IntakeError {
 }
 
 /// Hears standard input, by a thread that ends with the process.
-fn hear_input(source: usize, inbox: Arc<LineInbox>) -> io::Result<()> {
+fn hear_input(source: usize, inbox: Arc<Inbox>) -> io::Result<()> {
     let sender = Sender { source, peer: None };
     let read = move || {
         let (mut lines, mut buffer) = (Lines::up_to(LINE_BYTES_MAX), [0; 4096]);
@@ -171,7 +184,7 @@ fn hear_input(source: usize, inbox: Arc<LineInbox>) -> io::Result<()> {
         loop {
             match input.read(&mut buffer) {
                 Ok(0) => break,
-                Ok(count) => lines.take(&buffer[..count], |line| inbox.push(sender, line)),
+                Ok(count) => lines.take(&buffer[..count], |line| inbox.push_line(sender, line)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     tracing::error!(%error, "telegrams from standard input have ended");
@@ -179,23 +192,25 @@ fn hear_input(source: usize, inbox: Arc<LineInbox>) -> io::Result<()> {
                 }
             }
         }
-        lines.take(b"\n", |line| inbox.push(sender, line));
+        lines.take(b"\n", |line| inbox.push_line(sender, line));
         tracing::info!("standard input has ended: no more telegrams from there");
     };
     std::thread::Builder::new().name("telegrams".into()).spawn(read).map(drop)
 }
 
-/// Hears a receiver's serial line, and opens it again whenever it was lost.
-async fn hear_serial(source: usize, line: SerialLine, inbox: Arc<LineInbox>) {
+/// Hears a serial line, of text or of a module, and opens it again whenever it was lost.
+async fn hear_serial(source: usize, module: Option<RadioModule>, line: SerialLine, inbox: Arc<Inbox>) {
     let (sender, device) = (Sender { source, peer: None }, line.device.display().to_string());
     let mut said = false;
     loop {
         match tokio_serial::new(&device, line.baud).open_native_async() {
-            Ok(mut port) => {
+            Ok(port) => {
                 tracing::info!(device, baud = line.baud, "telegrams' serial line open");
-                let (mut lines, mut buffer) = (Lines::up_to(LINE_BYTES_MAX), [0; 1024]);
-                while let Ok(count @ 1..) = AsyncReadExt::read(&mut port, &mut buffer).await {
-                    lines.take(&buffer[..count], |line| inbox.push(sender, line));
+                match module {
+                    Some(module) => {
+                        hear_module(port, module, |frame| inbox.push(sender, Heard::Frame(frame))).await
+                    }
+                    None => hear_text(port, |line| inbox.push_line(sender, line)).await,
                 }
                 tracing::warn!(device, "telegrams' serial line lost; trying again each second");
                 said = true;
@@ -210,16 +225,55 @@ async fn hear_serial(source: usize, line: SerialLine, inbox: Arc<LineInbox>) {
     }
 }
 
+/// Hears lines of text until the serial line is lost.
+async fn hear_text(mut port: SerialStream, mut hear: impl FnMut(&[u8])) {
+    let (mut lines, mut buffer) = (Lines::up_to(LINE_BYTES_MAX), [0; 1024]);
+    while let Ok(count @ 1..) = AsyncReadExt::read(&mut port, &mut buffer).await {
+        lines.take(&buffer[..count], &mut hear);
+    }
+}
+
+/// Hears a module's frames until the serial line is lost.
+async fn hear_module(mut port: SerialStream, module: RadioModule, mut hear: impl FnMut(ReceivedFrame)) {
+    let (mut frames, mut buffer) = (ModuleFrames::new(module), [0; 1024]);
+    // Bytes without a telegram, until the first one comes or the log has asked.
+    let mut unread = Some(0);
+    loop {
+        let mut take = |frame| {
+            unread = None;
+            hear(frame);
+        };
+        let count = match timeout(SILENCE, AsyncReadExt::read(&mut port, &mut buffer)).await {
+            Ok(Ok(count @ 1..)) => {
+                frames.take(&buffer[..count], &mut take);
+                count
+            }
+            Ok(_) => return,
+            Err(_) => {
+                frames.take_silence(&mut take);
+                0
+            }
+        };
+        unread = unread.map(|bytes| bytes + count);
+        if unread.is_some_and(|bytes| bytes >= UNREAD_BYTES_MAX) {
+            tracing::warn!(
+                "no telegram in {UNREAD_BYTES_MAX} bytes: is it this module, in command mode, at this baud rate?"
+            );
+            unread = None;
+        }
+    }
+}
+
 /// Hears datagrams of any sender.
-async fn hear_udp(source: usize, socket: UdpSocket, inbox: Arc<LineInbox>) {
+async fn hear_udp(source: usize, socket: UdpSocket, inbox: Arc<Inbox>) {
     let mut buffer = vec![0; 65_536];
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((length, peer)) => {
                 let sender = Sender { source, peer: Some(source_prefix(peer.ip())) };
                 let mut lines = Lines::up_to(LINE_BYTES_MAX);
-                lines.take(&buffer[..length], |line| inbox.push(sender, line));
-                lines.take(b"\n", |line| inbox.push(sender, line));
+                lines.take(&buffer[..length], |line| inbox.push_line(sender, line));
+                lines.take(b"\n", |line| inbox.push_line(sender, line));
             }
             Err(error) => {
                 tracing::warn!(%error, "telegrams could not be received");
@@ -276,7 +330,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn run(mut self, inbox: Arc<LineInbox>) {
+    async fn run(mut self, inbox: Arc<Inbox>) {
         let (mut looks, mut counts) = (interval(LOOK_EVERY), interval(COUNT_EVERY));
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         counts.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -297,29 +351,33 @@ impl Worker {
                 }
                 _ = counts.tick() => self.count_refused().await,
                 () = inbox.more.notified() => {
-                    let lines = inbox.take();
-                    let Some(again) = self.store(lines).await else { return };
+                    let heard = inbox.take();
+                    let Some(again) = self.store(heard).await else { return };
                     self = again;
                 }
             }
         }
         loop {
-            let lines = inbox.take();
-            if lines.is_empty() {
+            let heard = inbox.take();
+            if heard.is_empty() {
                 break;
             }
-            let Some(again) = self.store(lines).await else { return };
+            let Some(again) = self.store(heard).await else { return };
             self = again;
         }
         self.count_refused().await;
     }
 
-    /// Takes lines, and stores their telegrams in one transaction. `None`: a thread has ended.
-    async fn store(mut self, lines: Vec<(Sender, String)>) -> Option<Worker> {
+    /// Takes what was heard, and stores its telegrams in one transaction. `None`: a thread has ended.
+    async fn store(mut self, heard: Vec<(Sender, Heard)>) -> Option<Worker> {
         let now_ms = now_ms();
         let mut telegrams: Vec<Box<NewTelegram>> = Vec::new();
-        for (sender, line) in lines {
-            match self.receiver.receive(sender, &line, now_ms) {
+        for (sender, heard) in heard {
+            let received = match heard {
+                Heard::Line(line) => self.receiver.receive(sender, &line, now_ms),
+                Heard::Frame(frame) => self.receiver.receive_frame(sender, frame, now_ms),
+            };
+            match received {
                 Ok(telegram) => telegrams.extend(telegram.map(Box::new)),
                 Err((refusal, meter)) => self.refuse(&refusal, meter),
             }

@@ -1,50 +1,60 @@
-//! The lines that wait, in bounded memory: each sender has a share, and senders take turns.
+//! Heard telegrams that wait, in bounded memory: each sender has a share, and senders take turns.
 
 use super::source::Sender;
 use std::collections::{BTreeMap, VecDeque};
+use wire::wireless_mbus::ReceivedFrame;
 
-/// Lines that wait at most.
-pub const LINES_MAX: usize = 4096;
-/// Lines of one sender that wait at most.
-pub const LINES_OF_SENDER_MAX: usize = 256;
+/// A telegram as it was heard.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A receiver's line of text.
+    Line(String),
+    /// A radio module's frame.
+    Frame(ReceivedFrame),
+}
 
-/// Lines of all senders.
+/// Lines and frames that wait at most.
+pub const HEARD_MAX: usize = 4096;
+/// Lines and frames of one sender that wait at most.
+pub const HEARD_OF_SENDER_MAX: usize = 256;
+
+/// Lines and frames of all senders.
 #[derive(Debug, Default)]
-pub struct LineQueue {
-    lines: BTreeMap<Sender, VecDeque<String>>,
+pub struct HeardQueue {
+    heard: BTreeMap<Sender, VecDeque<Heard>>,
     waiting: usize,
     /// The sender whose turn was last.
     last: Option<Sender>,
     dropped: u64,
 }
 
-impl LineQueue {
-    /// Takes a line. If there is no room, the oldest line goes: of this sender if its share is
+impl HeardQueue {
+    /// Takes what was heard. If there is no room, the oldest goes: of this sender if its share is
     /// full, else of the sender with most.
-    pub fn push(&mut self, sender: Sender, line: String) {
-        let own = self.lines.get(&sender).map_or(0, VecDeque::len);
-        if own >= LINES_OF_SENDER_MAX {
+    pub fn push(&mut self, sender: Sender, heard: Heard) {
+        let own = self.heard.get(&sender).map_or(0, VecDeque::len);
+        if own >= HEARD_OF_SENDER_MAX {
             self.drop_oldest(sender);
-        } else if self.waiting >= LINES_MAX {
-            let most = self.lines.iter().max_by_key(|(_, lines)| lines.len()).map(|(most, _)| *most);
+        } else if self.waiting >= HEARD_MAX {
+            let most = self.heard.iter().max_by_key(|(_, heard)| heard.len()).map(|(most, _)| *most);
             self.drop_oldest(most.unwrap_or(sender));
         }
-        self.lines.entry(sender).or_default().push_back(line);
+        self.heard.entry(sender).or_default().push_back(heard);
         self.waiting += 1;
     }
 
-    /// Takes the oldest line of the next sender out.
-    pub fn pop(&mut self) -> Option<(Sender, String)> {
+    /// Takes the oldest of the next sender out.
+    pub fn pop(&mut self) -> Option<(Sender, Heard)> {
         let after = self.last.and_then(|last| {
             let behind = (std::ops::Bound::Excluded(last), std::ops::Bound::Unbounded);
-            self.lines.range(behind).next().map(|(sender, _)| *sender)
+            self.heard.range(behind).next().map(|(sender, _)| *sender)
         });
-        let sender = after.or_else(|| self.lines.keys().next().copied())?;
+        let sender = after.or_else(|| self.heard.keys().next().copied())?;
         self.last = Some(sender);
-        self.take_oldest(sender).map(|line| (sender, line))
+        self.take_oldest(sender).map(|heard| (sender, heard))
     }
 
-    /// The number of lines that wait.
+    /// The number of lines and frames that wait.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting
@@ -56,7 +66,7 @@ impl LineQueue {
         self.waiting == 0
     }
 
-    /// The number of lines that found no room.
+    /// The number of lines and frames that found no room.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -68,14 +78,14 @@ impl LineQueue {
         }
     }
 
-    fn take_oldest(&mut self, sender: Sender) -> Option<String> {
-        let lines = self.lines.get_mut(&sender)?;
-        let line = lines.pop_front()?;
-        if lines.is_empty() {
-            self.lines.remove(&sender);
+    fn take_oldest(&mut self, sender: Sender) -> Option<Heard> {
+        let waiting = self.heard.get_mut(&sender)?;
+        let oldest = waiting.pop_front()?;
+        if waiting.is_empty() {
+            self.heard.remove(&sender);
         }
         self.waiting -= 1;
-        Some(line)
+        Some(oldest)
     }
 }
 
@@ -83,35 +93,39 @@ impl LineQueue {
 mod tests {
     use super::*;
 
+    fn line(text: &str) -> Heard {
+        Heard::Line(text.to_owned())
+    }
+
     fn sender(peer: u8) -> Sender {
         Sender { source: 0, peer: Some([192, 0, 2, peer].into()) }
     }
 
     #[test]
     fn flood_of_one_sender_leaves_the_others_lines() {
-        let mut queue = LineQueue::default();
-        queue.push(sender(1), "honest".into());
+        let mut queue = HeardQueue::default();
+        queue.push(sender(1), line("honest"));
         for n in 0..100_000 {
-            queue.push(sender(2), n.to_string());
+            queue.push(sender(2), line(&n.to_string()));
         }
-        assert_eq!(queue.len(), LINES_OF_SENDER_MAX + 1);
+        assert_eq!(queue.len(), HEARD_OF_SENDER_MAX + 1);
         let first: Vec<Sender> = (0..2).filter_map(|_| queue.pop()).map(|(sender, _)| sender).collect();
         assert_eq!(first, [sender(1), sender(2)]);
-        assert_eq!(queue.dropped(), 100_000 - LINES_OF_SENDER_MAX as u64);
+        assert_eq!(queue.dropped(), 100_000 - HEARD_OF_SENDER_MAX as u64);
     }
 
     #[test]
     fn many_senders_stay_within_the_bound_and_take_turns() {
-        let mut queue = LineQueue::default();
+        let mut queue = HeardQueue::default();
         for peer in 0..=255 {
             for _ in 0..40 {
-                queue.push(sender(peer), String::new());
+                queue.push(sender(peer), line(""));
             }
         }
-        assert_eq!(queue.len(), LINES_MAX);
-        queue.push(Sender { source: 1, peer: None }, "late".into());
-        let turns: Vec<String> = (0..=256).filter_map(|_| queue.pop()).map(|(_, line)| line).collect();
-        assert!(turns.contains(&"late".to_owned()));
+        assert_eq!(queue.len(), HEARD_MAX);
+        queue.push(Sender { source: 1, peer: None }, line("late"));
+        let turns: Vec<Heard> = (0..=256).filter_map(|_| queue.pop()).map(|(_, heard)| heard).collect();
+        assert!(turns.contains(&line("late")));
         while queue.pop().is_some() {}
         assert!(queue.is_empty());
     }

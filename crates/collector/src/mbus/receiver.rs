@@ -1,4 +1,4 @@
-//! The way of a line to a telegram that is to be stored: reading, decryption, the judgement. It
+//! The way of what was heard to a telegram that is to be stored: reading, decryption, the judgement. It
 //! knows no clock, no socket and no database.
 
 use super::contents::{clock_off_s, contents_of};
@@ -91,6 +91,19 @@ impl TelegramReceiver {
         heard_ms: i64,
     ) -> Result<Option<NewTelegram>, (Refusal, Option<MbusMeterId>)> {
         let received = ReceivedFrame::from_line(line).map_err(|error| (error.into(), None))?;
+        self.receive_frame(sender, received, heard_ms)
+    }
+
+    /// Takes a frame that a radio module gave; otherwise as [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// [`Refusal`], with the registered meter in whose name the telegram came.
+    pub fn receive_frame(
+        &mut self,
+        sender: Sender,
+        received: ReceivedFrame,
+        heard_ms: i64,
+    ) -> Result<Option<NewTelegram>, (Refusal, Option<MbusMeterId>)> {
         let link = received.frame.address;
         let datagram = Datagram::parse(received.frame).map_err(|error| (error.into(), self.known(link)))?;
         let opened = self.open(sender, datagram).map_err(|refusal| (refusal, self.known(link)))?;

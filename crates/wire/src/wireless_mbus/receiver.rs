@@ -86,12 +86,10 @@ impl ReceivedFrame {
             return Err(error("no received telegram"));
         }
         let length = usize::from(length);
-        let (has_time, has_level, has_crc) = (control & 0x20 != 0, control & 0x40 != 0, control & 0x80 != 0);
-        let trailer = 4 * usize::from(has_time) + usize::from(has_level) + 2 * usize::from(has_crc);
-        if rest.len() != length + trailer {
+        if rest.len() != length + imst_trailer_bytes(control) {
             return Err(error("another length than its header says"));
         }
-        if has_crc {
+        if control & 0x80 != 0 {
             let (covered, crc) = bytes[1..].split_last_chunk::<2>().ok_or(error("no CRC"))?;
             if crc16_x25(covered) != u16::from_le_bytes(*crc) {
                 return Err(error("its CRC fails on the serial line"));
@@ -202,6 +200,12 @@ fn hexadecimal(text: &str) -> Result<Vec<u8>, ReceiverError> {
     }
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(ReceiverError::NoHexadecimal);
     digits.chunks(2).map(|pair| Ok((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
+}
+
+/// Length of time, level and CRC behind a telegram of IMST, by its control's bits, in bytes.
+pub(super) fn imst_trailer_bytes(control: u8) -> usize {
+    let has = |bit: u8| usize::from(control & bit != 0);
+    4 * has(0x20) + has(0x40) + 2 * has(0x80)
 }
 
 /// The CRC of IMST's serial frames: CRC-16/IBM-SDLC.

@@ -28,8 +28,9 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "DEVICE[:BAUD][@NETWORK]")]
     serial: Vec<OfNetwork<SerialLine>>,
     /// Hear telegrams of other makers' meters (wireless M-Bus), as lines of a receiver: - is
-    /// standard input, ADDR:PORT takes datagrams; may be repeated
-    #[arg(long, value_name = "-|ADDR:PORT|DEVICE[:BAUD]")]
+    /// standard input, ADDR:PORT takes datagrams. MODULE is im871a, amb8465 or amb8465-rssi, whose
+    /// device gives frames; may be repeated
+    #[arg(long, value_name = "-|ADDR:PORT|[MODULE:]DEVICE[:BAUD]")]
     telegrams: Vec<TelegramSource>,
     /// Take telegrams of all registered meters that nothing authenticates: anybody can forge those
     #[arg(long, requires = "telegrams")]

@@ -7,13 +7,14 @@ use collector::mbus::{Intake, TelegramIntake, TelegramSource};
 use collector::registry::KeyStore;
 use jiff::tz::TimeZone;
 use serde_json::Value;
+use serialport::{SerialPort, TTYPort};
+use std::io::Write;
 use std::net::UdpSocket;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Instant;
 
-async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket, mpsc::Receiver<Event>) {
-    let source = TelegramSource::Udp("127.0.0.1:0".parse().expect("an address"));
+async fn hear(stand: &Stand, source: TelegramSource) -> (TelegramIntake, mpsc::Receiver<Event>) {
     let intake = Intake { sources: vec![source], unauthenticated: false, zone: TimeZone::UTC };
     let running = &stand.running;
     let keys: KeyStore = running.keys().clone();
@@ -21,7 +22,12 @@ async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket, mpsc::Receiver<Even
     let (tell, told) = mpsc::channel();
     let tell = Box::new(move |event| tell.send(event).expect("the test listens"));
     let intake = TelegramIntake::start(intake, keys, reader, running.writer().clone(), tell);
-    let intake = intake.await.expect("it hears");
+    (intake.await.expect("it hears"), told)
+}
+
+async fn begin(stand: &Stand) -> (TelegramIntake, UdpSocket, mpsc::Receiver<Event>) {
+    let source = TelegramSource::Udp("127.0.0.1:0".parse().expect("an address"));
+    let (intake, told) = hear(stand, source).await;
     let gateway = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     gateway.connect(intake.udp()[0]).expect("loopback");
     (intake, gateway, told)
@@ -82,6 +88,37 @@ async fn datagrams_become_telegrams_of_the_api() {
     let meters = stand.get("/wireless-mbus", &token).await;
     assert!(meters[0]["refused"].as_i64().is_some_and(|refused| refused > 0), "{meters}");
     assert!(meters[0]["refusal"].as_str().is_some_and(|reason| reason.contains("authenticates")), "{meters}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn module_frames_of_a_serial_line_become_telegrams() {
+    let stand = Stand::new().await;
+    let published = telegram("kamstrup-profile-d-1");
+    stand.running.keys().put_mbus_meters(&[published.registered(false)]).expect("put");
+    let (mut module, line) = TTYPort::pair().expect("a pseudo-terminal");
+    let source = format!("im871a:{}", line.name().expect("a name")).parse().expect("a source");
+    let (intake, told) = hear(&stand, source).await;
+    // IMST's frame: radio link service, received telegram, nothing behind it. L is its length.
+    let telegram: Vec<u8> = (0..published.line.len() / 2)
+        .map(|at| u8::from_str_radix(&published.line[2 * at..][..2], 16).expect("digits"))
+        .collect();
+    let frame = [&[0xa5, 0x02, 0x03][..], &telegram].concat();
+    let heard = tokio::task::spawn_blocking(move || {
+        // A start byte and half a frame come before it, as where the collector begins to listen.
+        module.write_all(&frame[..frame.len() / 2]).expect("written");
+        let begun = Instant::now();
+        loop {
+            module.write_all(&frame).expect("written");
+            match told.recv_timeout(std::time::Duration::from_millis(500)) {
+                Err(_) if begun.elapsed() < LONG => {}
+                heard => break heard.expect("a telegram"),
+            }
+        }
+    });
+    let Event::Telegram(event) = heard.await.expect("no panic") else { panic!("another event") };
+    assert_eq!((event.meter.to_string(), event.authenticated), (KAW.into(), true));
+    drop(line);
+    intake.stop().await;
 }
 
 #[test]

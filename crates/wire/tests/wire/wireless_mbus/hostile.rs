@@ -5,8 +5,8 @@ use super::fixture::{KEY, hex, profile_b, profile_d, telegrams, with_crcs};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use testkit::random::seed;
 use wire::wireless_mbus::{
-    Application, Datagram, FormatCache, Frame, FrameFormat, MESSAGE_BYTES_MAX, MeterKey, Reassembly,
-    ReceivedFrame, Records,
+    Application, Datagram, FormatCache, Frame, FrameFormat, MESSAGE_BYTES_MAX, MeterKey, ModuleFrames,
+    RadioModule, Reassembly, ReceivedFrame, Records,
 };
 
 /// Everything that hears a frame. Returns the payload that was authenticated, if one was.
@@ -19,8 +19,11 @@ fn hear(
     for format in [FrameFormat::A, FrameFormat::B, FrameFormat::WithoutCrc] {
         let _ = Frame::parse(bytes, format);
     }
-    let _ = ReceivedFrame::from_imst(bytes);
-    let _ = ReceivedFrame::from_amber(bytes, bytes.len().is_multiple_of(2));
+    for module in [RadioModule::Imst, RadioModule::Amber { has_level: bytes.len().is_multiple_of(2) }] {
+        let mut frames = ModuleFrames::new(module);
+        frames.take(bytes, drop);
+        frames.take_silence(drop);
+    }
     let datagram = Datagram::parse(Frame::detect(bytes).ok()?).ok()?.decrypt(key).ok()?;
     let message = reassembly.take(&datagram).ok()??;
     let opened = message.open(Some(key)).ok()?;

@@ -2,7 +2,8 @@
 
 use super::fixture::{frame, hex, unhex, with_crcs};
 use wire::wireless_mbus::{
-    Frame, FrameFormat, Integrity, LINE_BYTES_MAX, LinkMode, ReceivedFrame, ReceiverError,
+    Frame, FrameFormat, Integrity, LINE_BYTES_MAX, LinkMode, ModuleFrames, RadioModule, ReceivedFrame,
+    ReceiverError,
 };
 
 const BODY: [u8; 8] = [0x7a, 1, 0, 0, 0, 1, 0x5b, 5];
@@ -73,12 +74,26 @@ fn culfw_lines_carry_both_formats() {
     assert!(matches!(read("bY"), Err(ReceiverError::NoHexadecimal)));
 }
 
+/// A frame of an iM871A: wmbusmeters' issue 1517.
+fn imst() -> Vec<u8> {
+    unhex(
+        "A5C2034144C5140124065070068C20E97A260030258AA4FA4EEABB7FF16A3D4D4D195F6905291547F08E0DCAD6D16B6730F3\
+         366256ADD4362B3642294B7F6D2B703EC1291E8CA7F4",
+    )
+}
+
+/// A frame of an AMB8465 with these bytes of level.
+fn amber(level: &[u8]) -> Vec<u8> {
+    let telegram = sound();
+    let length = telegram.len() - 1 + level.len();
+    let mut bytes = [&[0xff, 3, length as u8], &telegram[1..], level].concat();
+    bytes.push(bytes.iter().fold(0, |sum, byte| sum ^ byte));
+    bytes
+}
+
 #[test]
 fn imst_frame_is_read_with_its_crc() {
-    // wmbusmeters' issue 1517.
-    let line = "A5C2034144C5140124065070068C20E97A260030258AA4FA4EEABB7FF16A3D4D4D195F6905291547F08E0DCAD6D16B6730F3\
-                366256ADD4362B3642294B7F6D2B703EC1291E8CA7F4";
-    let bytes = unhex(line);
+    let bytes = imst();
     let received = ReceivedFrame::from_imst(&bytes).expect("a frame");
     assert_eq!(received.frame.address.to_string(), "EFE 50062401 70 06");
     assert_eq!((received.frame.body.len(), received.frame.integrity), (0x41 - 9, Integrity::Checked));
@@ -97,9 +112,7 @@ fn imst_frame_is_read_with_its_crc() {
 fn amber_frame_is_read_with_its_checksum() {
     let telegram = sound();
     for level in [&[][..], &[0x50]] {
-        let length = telegram.len() - 1 + level.len();
-        let mut bytes = [&[0xff, 3, length as u8], &telegram[1..], level].concat();
-        bytes.push(bytes.iter().fold(0, |sum, byte| sum ^ byte));
+        let bytes = amber(level);
         let received = ReceivedFrame::from_amber(&bytes, !level.is_empty()).expect("a frame");
         let same = Frame::parse(&telegram, FrameFormat::WithoutCrc).expect("a frame").checked_by_receiver();
         assert_eq!(received.frame, same);
@@ -110,6 +123,45 @@ fn amber_frame_is_read_with_its_checksum() {
         }
     }
     assert!(ReceivedFrame::from_amber(&[0xff, 3, 0, 0xfc], true).is_err());
+}
+
+/// Frames of a module in a stream, given in pieces of this many bytes, and those after a silence.
+fn frames_of(module: RadioModule, stream: &[u8], piece: usize) -> (Vec<ReceivedFrame>, Vec<ReceivedFrame>) {
+    let (mut found, mut late) = (Vec::new(), Vec::new());
+    let mut frames = ModuleFrames::new(module);
+    for bytes in stream.chunks(piece) {
+        frames.take(bytes, |frame| found.push(frame));
+    }
+    frames.take_silence(|frame| late.push(frame));
+    (found, late)
+}
+
+#[test]
+fn module_frames_are_found_in_any_stream() {
+    let level = RadioModule::Amber { has_level: true };
+    for (module, frame, start) in [
+        (RadioModule::Imst, imst(), 0xa5),
+        (RadioModule::Amber { has_level: false }, amber(&[]), 0xff),
+        (level, amber(&[0x50]), 0xff),
+    ] {
+        // An answer to a command, half a frame, start bytes and other bytes between the frames.
+        let noise = [&[start, 0x01, 0x82, 0x00][..], &frame[..9], &[start; 5], &[0, 1, 2]].concat();
+        let stream = [&noise[..], &frame, &frame, &noise, &frame].concat();
+        for piece in 1..=stream.len() {
+            let (mut found, late) = frames_of(module, &stream, piece);
+            // A start byte that is none may announce more than there is: the silence tells.
+            found.extend(late);
+            assert_eq!(found.len(), 3, "{module:?} in pieces of {piece}");
+            assert!(found.iter().all(|frame| frame.frame == found[0].frame), "{module:?}");
+        }
+        let clean = [&frame[..], &frame].concat();
+        assert_eq!(frames_of(module, &clean, 7).0.len(), 2, "no silence is waited for");
+        let cut = &frame[..frame.len() - 1];
+        assert_eq!(frames_of(module, cut, 7), (Vec::new(), Vec::new()));
+        // The announced length is beyond the stream, and the whole frame behind it is found.
+        let announced = [&[start, 0xc2, 0xff, 0xff][..], &frame].concat();
+        assert_eq!(frames_of(module, &announced, 3).1.len(), 1, "{module:?}");
+    }
 }
 
 #[test]
