@@ -1,6 +1,6 @@
 // Meters that never were: the same figures whenever they are asked for, made of the time alone.
 
-import { type Action, type Alert, type Command, type Cost, type Image, type Meter, type OfMeter, type Suite, type Token, type Update, nameOf } from '../src/api';
+import { type Action, type Alert, type Command, type Cost, type Image, type Meter, type OfMeter, type OtherMeter, type Suite, type Telegram, type TelegramRecord, type Token, type Update, nameOf } from '../src/api';
 import { midnight, dayOf, firstOfMonth, mondayOf, plusDays } from '../src/zone';
 
 export const ZONE = 'Europe/Prague';
@@ -219,6 +219,48 @@ export function firstUpdates(now_s: number): Update[] {
     update({ meter: 261 }, slotB, { ...begun, state: 'refused', refusal: 'other-slot', changed_s: now_s - 4000 }),
     update({ meter: 259 }, slotA, { ...begun, state: 'runs', pieces: slotA.pieces, changed_s: now_s - 2400 }),
     update({ meter: 257 }, old, { ...begun, state: 'not-possible', created_s: now_s - 2_900_000, changed_s: now_s - 2_899_000 }),
+  ];
+}
+
+/** Another maker's meter and its last telegram. */
+export interface MockOther {
+  meter: OtherMeter;
+  telegram: Telegram | null;
+}
+
+const RECORD: TelegramRecord = {
+  function: 'instantaneous', storage: 0, tariff: 0, subunit: 0, quantity: 'volume', unit: 'm³',
+  modifiers: [], understood: true, value: '123.456', header: '0413', data: '40e20100',
+};
+
+/** An authentic meter, one that nothing authenticates, and one whose telegrams are all refused. */
+export function others(now_s: number): MockOther[] {
+  const telegram = (meter: string, authenticated: boolean, records: TelegramRecord[]): Telegram => ({
+    id: 7, meter, heard_s: now_s - 40, address: `${meter.slice(0, 3)} ${meter.slice(4)} 01 07`, mode: authenticated ? 7 : 5,
+    authenticated, counter: authenticated ? 4711 : null, access_number: 17, status: 0, clock_off_s: authenticated ? -3 : null,
+    contents: { records, more_follow: false, manufacturer_data: authenticated ? '' : '0f01', unread: '', protocol: null, bytes: '' },
+  });
+  const meter = (name: string, counts: Partial<OtherMeter>): OtherMeter => ({
+    meter: name, first_heard_s: now_s - 90_000, heard_s: now_s - 40, telegrams: 5760, unauthenticated: 0,
+    refused: 0, refused_s: null, refusal: null, ...counts,
+  });
+  return [
+    {
+      meter: meter('ELS-12345678', {}),
+      telegram: telegram('ELS-12345678', true, [
+        RECORD,
+        { ...RECORD, storage: 1, function: 'maximum', quantity: 'volume flow', unit: 'm³/h', value: '1.25' },
+        { ...RECORD, quantity: null, unit: '', understood: false, value: '0102', header: '02ff21', data: '0102' },
+      ]),
+    },
+    {
+      meter: meter('KAM-00000042', { telegrams: 12, unauthenticated: 12, refused: 3, refused_s: now_s - 300, refusal: 'its counter 3 came before' }),
+      telegram: telegram('KAM-00000042', false, [{ ...RECORD, quantity: 'energy', unit: 'Wh', value: '1234000', tariff: 2 }]),
+    },
+    {
+      meter: meter('ZRI-0000AB01', { first_heard_s: null, heard_s: null, telegrams: 0, refused: 9, refused_s: now_s - 9, refusal: 'the key is another one' }),
+      telegram: null,
+    },
   ];
 }
 

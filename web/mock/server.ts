@@ -37,6 +37,8 @@ export interface MockOptions {
   meters?: readonly made.MockMeter[];
   /** Without alerts, commands and readings of the past. */
   bare?: boolean;
+  /** Other makers' meters, with the last telegram of each. */
+  others?: readonly made.MockOther[];
   /** Readings come by themselves, every so many milliseconds. */
   tick_ms?: number;
 }
@@ -366,6 +368,13 @@ export class Mock {
       }
       case 'GET meters/:/readings':
         return this.history.readings(this.find(id), args);
+      case 'GET wireless-mbus':
+        return (this.options.others ?? []).map(({ meter }) => meter);
+      case 'GET wireless-mbus/:/telegrams': {
+        const other = this.options.others?.find(({ meter }) => meter.meter === id);
+        if (other === undefined) throw new Refused(404, 'meter-unknown', `no telegram of meter ${id} came`);
+        return other.telegram === null ? [] : [other.telegram];
+      }
       case 'GET consumption':
         return this.history.consumption(args);
       case 'GET alerts': {

@@ -81,6 +81,37 @@ export type ImageRefusal = Described['ImageRefusal'];
 /** A meter's latest update; there is one at most. */
 export type Update = WithNetwork<Described['Update']>;
 
+/** Another maker's meter, whose telegrams come by wireless M-Bus. */
+export type OtherMeter = Whole<Described['MbusMeter']>;
+
+/** A record of a telegram, as crates/collector/src/store/model/telegram.rs has it. */
+export interface TelegramRecord {
+  function: string;
+  storage: number;
+  tariff: number;
+  subunit: number;
+  quantity: string | null;
+  unit: string;
+  modifiers: string[];
+  /** Only then the value is a reading; otherwise its bytes. */
+  understood: boolean;
+  value: string;
+  header: string;
+  data: string;
+}
+
+/** What a telegram says; the description says no more than that it is an object. */
+export interface TelegramContents {
+  records: TelegramRecord[];
+  more_follow: boolean;
+  manufacturer_data: string;
+  unread: string;
+  protocol: string | null;
+  bytes: string;
+}
+
+export type Telegram = Omit<Whole<Described['Telegram']>, 'contents'> & { contents: TelegramContents };
+
 /** A file with more is no image that the collector takes. */
 export const MOST_IMAGE_BYTES = 1 << 20;
 /** At most so many begin at once. */
@@ -134,13 +165,19 @@ export interface UpdateEvent {
   network?: number;
 }
 
+/** A telegram of another maker's meter was stored, or such a meter was removed. */
+export interface OtherMeterEvent {
+  event: 'telegram' | 'mbus-meter-removed';
+  meter: string;
+}
+
 /** Which meter something is about; null: it is the collector's own. */
 export function whose({ meter, network = 0 }: { meter: number | null; network?: number }): MeterName | null {
   return meter === null ? null : nameOf({ meter, network });
 }
 
 /** `resync` says that some were left out: load everything again. */
-export type LiveEvent = ReadingEvent | AlertEvent | CommandEvent | MeterEvent | UpdateEvent | { event: 'resync' };
+export type LiveEvent = ReadingEvent | AlertEvent | CommandEvent | MeterEvent | UpdateEvent | OtherMeterEvent | { event: 'resync' };
 
 /** What went wrong, in words for a person. `status` 0: no answer. */
 export class ApiError extends Error {
@@ -289,6 +326,11 @@ export class Api {
       meters: meters.map((meter) => ((meter.network ?? 0) === 0 ? meter.meter : nameOf(meter))),
     });
   withdrawUpdate = (meter: MeterName) => this.ask<Update>('DELETE', `/meters/${meter}/update`);
+
+  otherMeters = () => this.ask<OtherMeter[]>('GET', '/wireless-mbus');
+  /** Telegrams of another maker's meter that were heard from then on, oldest first. */
+  telegrams = (meter: string, from_s: number) =>
+    this.ask<Telegram[]>('GET', withQuery(`/wireless-mbus/${meter}/telegrams`, { from: rfc3339(from_s), limit: 1000 }));
 
   costs = () => this.ask<Cost[]>('GET', '/costs');
 

@@ -10,6 +10,7 @@ import { AlertsPage } from './pages/alerts';
 import { ConsumptionPage } from './pages/consumption';
 import { FirmwarePage } from './pages/firmware';
 import { MeterPage } from './pages/meter';
+import { OtherMeterPage } from './pages/other';
 import { Overview } from './pages/overview';
 import { FirstSignIn, SignIn } from './pages/signin';
 import { Secret } from './parts/secret';
@@ -45,6 +46,8 @@ function titleOf(route: Route, meters: ReadonlyMap<MeterName, Meter>): string {
   switch (route.page) {
     case 'meter':
       return calledIn(meters, route.meter);
+    case 'other':
+      return route.meter;
     case 'unknown':
       return 'No such page';
     default:
@@ -196,7 +199,7 @@ function Dashboard({ state }: { state: State }): JSX.Element {
             You are signed in with it in this browser, and sign in with it in others. The link is used up.
           </Secret>
         )}
-        {route.page === 'meter' && (
+        {(route.page === 'meter' || route.page === 'other') && (
           <p class="way">
             <a href="#/">‹ All meters</a>
           </p>
@@ -230,6 +233,8 @@ function Page({ route, administrator }: { route: Route; administrator: boolean }
       return <Overview />;
     case 'meter':
       return <MeterPage key={route.meter} id={route.meter} />;
+    case 'other':
+      return <OtherMeterPage key={route.meter} meter={route.meter} />;
     case 'consumption':
       return <ConsumptionPage />;
     case 'alerts':

@@ -51,6 +51,8 @@ export function eventOf(message: Message): LiveEvent | null {
     case 'command':
     case 'meter':
     case 'update':
+    case 'telegram':
+    case 'mbus-meter-removed':
       try {
         const body: unknown = JSON.parse(message.data);
         if (typeof body !== 'object' || body === null) return null;

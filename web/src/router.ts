@@ -6,6 +6,7 @@ import type { MeterName } from './api';
 export type Route =
   | { page: 'overview' }
   | { page: 'meter'; meter: MeterName }
+  | { page: 'other'; meter: string }
   | { page: 'consumption' }
   | { page: 'alerts' }
   | { page: 'firmware' }
@@ -17,6 +18,8 @@ export function routeOf(hash: string): Route {
   if (path === '') return { page: 'overview' };
   const meter = /^meters\/((?:[1-9]\d{0,9}-)?\d{1,5})$/.exec(path);
   if (meter !== null) return { page: 'meter', meter: meter[1] as MeterName };
+  const other = /^others\/([A-Z]{3}-[0-9A-F]{8})$/.exec(path);
+  if (other !== null) return { page: 'other', meter: other[1] as string };
   if (path === 'consumption' || path === 'alerts' || path === 'firmware' || path === 'administration') return { page: path };
   return { page: 'unknown' };
 }
@@ -37,6 +40,10 @@ export function takeLinkSecret(): string | null {
 
 export function meterLink(meter: MeterName): string {
   return `#/meters/${meter}`;
+}
+
+export function otherMeterLink(meter: string): string {
+  return `#/others/${meter}`;
 }
 
 export function useRoute(): Route {

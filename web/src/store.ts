@@ -287,8 +287,8 @@ export class Store {
     } else if (event.event === 'resync') {
       this.resync();
       return;
-    } else if (event.event !== 'update') {
-      // Of an update nothing is in the meter.
+    } else if (event.event === 'alert' || event.event === 'command' || event.event === 'meter') {
+      // Of an update nothing is in the meter; other makers' meters are none of these.
       if (event.event === 'alert') void this.loadAlerts();
       const meter = whose(event);
       if (meter !== null) void this.loadMeter(meter);

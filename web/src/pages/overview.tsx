@@ -7,6 +7,7 @@ import { OTHERS, coloursOf } from '../colours';
 import { Ago, Badge, Card, Empty, Failed, Figure, Loading, Segments, Tile } from '../parts/basics';
 import { AlertsBadge, MeterFinder, NetworkTag, OnlineBadge, Strength, SuiteMark } from '../parts/meter';
 import * as show from '../format';
+import { OtherMetersCard } from '../parts/others';
 import { Spark } from '../plots/spark';
 import { meterLink } from '../router';
 import { MOST_ALERTS, store, useNow, useStore } from '../store';
@@ -118,6 +119,7 @@ export function Overview(): JSX.Element {
           )}
         </>
       )}
+      <OtherMetersCard now_s={now_s} />
     </>
   );
 }

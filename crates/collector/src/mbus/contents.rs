@@ -48,6 +48,9 @@ fn contents_of_records(records: &Records) -> TelegramContents {
     }
 }
 
+/// Quantities whose values open something: neither stored nor shown nor published.
+const SECRET: [Quantity; 3] = [Quantity::AccessCode, Quantity::Password, Quantity::SecurityKey];
+
 fn record_of(record: &Record) -> TelegramRecord {
     let function = match record.function {
         Function::Instantaneous => "instantaneous",
@@ -59,8 +62,9 @@ fn record_of(record: &Record) -> TelegramRecord {
     let modifier = |modifier: &wire::wireless_mbus::Modifier| {
         modifier.name().map_or_else(|| format!("{modifier:?}"), str::to_owned)
     };
+    let is_secret = record.quantity.is_some_and(|quantity| SECRET.contains(&quantity));
     let number = match record.value {
-        Value::Number(number) if understood => Some(number),
+        Value::Number(number) if understood && !is_secret => Some(number),
         _ => None,
     };
     TelegramRecord {
@@ -72,11 +76,11 @@ fn record_of(record: &Record) -> TelegramRecord {
         unit: record.plain_text.clone().unwrap_or_else(|| record.unit.to_string()),
         modifiers: record.modifiers.iter().map(modifier).collect(),
         understood,
-        value: value_text(record, understood),
+        value: if is_secret { "not kept".into() } else { value_text(record, understood) },
         mantissa: number.map(|number| number.mantissa.to_string()),
         exponent: number.map(|number| number.exponent),
         header: hex(&record.header),
-        data: hex(&record.data),
+        data: if is_secret { String::new() } else { hex(&record.data) },
     }
 }
 
@@ -163,4 +167,27 @@ fn winter_offset(zone: &TimeZone, year: i16) -> Option<Offset> {
 /// Bytes in hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_open_something_are_not_kept() {
+        // Access code, password, security key (EN 13757-3, tables of FDh), and a volume.
+        let bytes =
+            [0x02, 0xfd, 0x13, 0x34, 0x12, 0x02, 0xfd, 0x16, 0x34, 0x12, 0x02, 0xfd, 0x19, 0x34, 0x12];
+        let volume = [0x02, 0x13, 0x34, 0x12];
+        let records = Records::parse(&[&bytes[..], &volume].concat()).expect("records");
+        let contents = contents_of_records(&records);
+        let names: Vec<_> = contents.records.iter().map(|record| record.quantity.as_deref()).collect();
+        assert_eq!(names, ["access code", "password", "security key", "volume"].map(Some));
+        for record in &contents.records[..3] {
+            assert_eq!((record.value.as_str(), record.data.as_str()), ("not kept", ""));
+            assert_eq!((&record.mantissa, record.exponent), (&None, None));
+        }
+        let volume = &contents.records[3];
+        assert_eq!((volume.data.as_str(), volume.mantissa.as_deref()), ("3412", Some("4660")));
+    }
 }

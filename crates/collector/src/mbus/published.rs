@@ -1,15 +1,13 @@
-//! Telegrams as observers are told of them: their numbers, without codes, keys and passwords.
+//! Telegrams as observers are told of them: their numbers. Contents have none of a code, a key or a
+//! password.
 
 use crate::event::{Telegram, TelegramValue};
 use crate::store::NewTelegram;
 
-/// Quantities whose numbers open something.
-const SECRET: [&str; 3] = ["access code", "password", "security key"];
-
 /// Returns the numbers of a telegram whose codes are all known.
 pub(super) fn published(telegram: &NewTelegram) -> Telegram {
     let values = telegram.contents.records.iter().filter_map(|record| {
-        let quantity = record.quantity.clone().filter(|name| !SECRET.contains(&name.as_str()))?;
+        let quantity = record.quantity.clone()?;
         // Only a number that is understood has one.
         record.mantissa.as_ref()?;
         Some(TelegramValue {
@@ -48,16 +46,10 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_bytes_of_unknown_codes_are_left_out() {
+    fn bytes_of_unknown_codes_are_left_out() {
         let number = Some("17");
-        let records = vec![
-            record(Some("volume"), number),
-            record(Some("password"), number),
-            record(Some("access code"), number),
-            record(Some("security key"), number),
-            record(None, number),
-            record(Some("energy"), None),
-        ];
+        let records =
+            vec![record(Some("volume"), number), record(None, number), record(Some("energy"), None)];
         let address = MeterAddress {
             manufacturer: Manufacturer(0x1593),
             identification: [0x78, 0x56, 0x34, 0x12],
