@@ -12,6 +12,7 @@ mod drive;
 mod kills;
 mod meters;
 mod report;
+mod telegrams;
 
 pub use bare::bare_rate;
 pub use check::{Checked, check};
@@ -20,6 +21,7 @@ pub use drive::{Drive, Latency};
 pub use kills::{Kills, KillsResult, kills};
 pub use meters::{Fleet, Meter};
 pub use report::{kills_table, table};
+pub use telegrams::run_telegrams;
 
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -90,8 +92,8 @@ pub struct Options {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadResult {
-    /// Suite of the reports.
-    pub suite: Suite,
+    /// Suite of the reports; `oms-d` of telegrams.
+    pub suite: &'static str,
     pub meters: MeterId,
     /// Seconds that count.
     pub seconds: f64,
@@ -197,7 +199,7 @@ pub fn run(options: &Options, say: &dyn Fn(&str)) -> Result<LoadResult, LoadErro
     let checked = check(&child.database(), drive.fleet())?;
     let readings_per_s = acknowledged as f64 / seconds;
     Ok(LoadResult {
-        suite,
+        suite: suite.name(),
         meters: count,
         seconds,
         acknowledged,

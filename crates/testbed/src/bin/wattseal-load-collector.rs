@@ -1,10 +1,11 @@
 //! A collector with a UDP gateway and nothing else, for the tests of this crate:
 //! `wattseal-load-collector FOLDER ADDR [BYTES_MAX]`; or a role of a cluster: `gateway NATS ADDR`,
-//! `worker NATS FOLDER DB NAME SLICES`.
+//! `worker NATS FOLDER DB NAME SLICES`; or hearing telegrams: `telegrams FOLDER ADDR`.
 
 use collector::cluster::Nats;
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
+use collector::mbus::{Intake, TelegramIntake};
 use collector::service::{Config, Running};
 use collector::store::DatabaseUrl;
 use std::net::SocketAddr;
@@ -54,6 +55,19 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
                 listen: None,
             };
             return Ok(worker.serve(|_| {}, stop).await?);
+        }
+        ["telegrams", folder, address] => {
+            let folder = PathBuf::from(folder);
+            let config = Config::new(folder.join("load.db"), folder.join("keys"));
+            let zone = config.store.zone.clone();
+            let running = Running::start(config).await?;
+            let intake = Intake { sources: vec![address.parse()?], unauthenticated: false, zone };
+            let (reader, writer) = (running.reader().clone(), running.writer().clone());
+            let keys = running.keys().clone();
+            let intake = TelegramIntake::start(intake, keys, reader, writer, Box::new(|_| {})).await?;
+            stop.await;
+            intake.stop().await;
+            return Ok(running.stop().await?);
         }
         _ => {}
     }

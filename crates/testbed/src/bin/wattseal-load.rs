@@ -25,6 +25,9 @@ struct LoadArgs {
     /// be repeated [default: aes128-gcm, ecies-ecdsa]
     #[arg(long, value_name = "SUITE", value_parser = suite)]
     suite: Vec<Suite>,
+    /// Send telegrams of other makers' meters (wireless M-Bus, OMS's profile D) in place of reports
+    #[arg(long, conflicts_with_all = ["suite", "kills"])]
+    telegrams: bool,
     /// Meters, each with one report under way [default: as suits the suite]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     meters: Option<u16>,
@@ -58,12 +61,14 @@ fn suite(name: &str) -> Result<Suite, String> {
 }
 
 /// The collector's binary, which is built into the same folder.
-fn program() -> Result<Program, LoadError> {
+fn program(telegrams: bool) -> Result<Program, LoadError> {
     let path = std::env::current_exe()
         .map_err(|error| LoadError::Io { what: "where this program is".into(), error })?
         .with_file_name(COLLECT.binary);
-    let arguments = "collect --db {folder}/load.db --keys {folder}/keys --udp {udp} --listen 127.0.0.1:0 --log-level warn";
-    Ok(Program { path, arguments: arguments.split(' ').map(str::to_owned).collect() })
+    let arguments =
+        "collect --db {folder}/load.db --keys {folder}/keys --listen 127.0.0.1:0 --log-level warn";
+    let hears = [if telegrams { "--telegrams" } else { "--udp" }, "{udp}"];
+    Ok(Program { path, arguments: arguments.split(' ').chain(hears).map(str::to_owned).collect() })
 }
 
 fn main() -> ExitCode {
@@ -72,7 +77,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: LoadArgs) -> Result<Answer, LoadError> {
-    let program = program()?;
+    let program = program(args.telegrams)?;
     let say = |what: &str| eprintln!("{what}");
     let mut suites = args.suite;
     if let Some(count) = args.kills {
@@ -87,6 +92,14 @@ fn run(args: LoadArgs) -> Result<Answer, LoadError> {
         };
         let outcome = kills(&request, &say)?;
         let data = load::kills_table(&outcome, args.format);
+        return Ok(Answer { data, remark: String::new(), success: true });
+    }
+    if args.telegrams {
+        let (meters, seconds) = (args.meters.unwrap_or(0), args.seconds);
+        let suite = Suite::None;
+        let options = Options { suite, meters, seconds, rate: args.rate, program, folder: args.folder };
+        let outcome = load::run_telegrams(&options, &say)?;
+        let data = load::table(&[outcome], args.format);
         return Ok(Answer { data, remark: String::new(), success: true });
     }
     if suites.is_empty() {

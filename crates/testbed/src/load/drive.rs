@@ -30,6 +30,19 @@ pub struct Latency {
     pub p99_ms: f64,
 }
 
+impl Latency {
+    /// Latency of these waits, in µs, which are sorted for it.
+    pub(crate) fn of(waits_us: &mut [u32]) -> Latency {
+        waits_us.sort_unstable();
+        let at = |share: f64| {
+            let last = waits_us.len().saturating_sub(1);
+            let at = (share * last as f64).round() as usize;
+            waits_us.get(at).map_or(0.0, |us| f64::from(*us) / 1000.0)
+        };
+        Latency { p50_ms: at(0.5), p99_ms: at(0.99) }
+    }
+}
+
 /// The meters and the socket.
 pub struct Drive {
     fleet: Fleet,
@@ -105,13 +118,7 @@ impl Drive {
     /// Returns the waits since [`Drive::forget`].
     #[must_use]
     pub fn latency(&mut self) -> Latency {
-        self.latencies_us.sort_unstable();
-        let at = |share: f64| {
-            let last = self.latencies_us.len().saturating_sub(1);
-            let at = (share * last as f64).round() as usize;
-            self.latencies_us.get(at).map_or(0.0, |us| f64::from(*us) / 1000.0)
-        };
-        Latency { p50_ms: at(0.5), p99_ms: at(0.99) }
+        Latency::of(&mut self.latencies_us)
     }
 
     /// Sets the rate of new reports, which holds as long as there are meters that have none under

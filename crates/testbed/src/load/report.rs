@@ -21,7 +21,7 @@ pub fn table(outcomes: &[LoadResult], format: Format) -> String {
         let _ = writeln!(
             out,
             "{:<12} {:>7} {:>6.1} {:>11.0} {:>10.1} {:>10.1} {:>8.2} {:>9.1} {:>11} {:>7} {:>9}",
-            row.suite.name(),
+            row.suite,
             row.meters,
             row.seconds,
             row.readings_per_s,

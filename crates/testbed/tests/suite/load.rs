@@ -5,7 +5,9 @@ use output::Format;
 use std::net::UdpSocket;
 use std::num::NonZeroU32;
 use std::time::Duration;
-use testbed::load::{self, Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run};
+use testbed::load::{
+    self, Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run, run_telegrams,
+};
 use testkit::random::seed;
 use wire::meter::Suite;
 
@@ -36,6 +38,17 @@ fn reports_come_at_the_rate_that_is_asked_for() {
     let outcome = run(&options, &quiet).expect("a collector that does its work");
     // Without it there are ten times as many, also on a machine that has other work.
     assert!((100.0..=250.0).contains(&outcome.readings_per_s), "{outcome:?}");
+}
+
+#[test]
+fn telegrams_are_stored_once_as_they_were_sent() {
+    let (suite, path) = (Suite::None, env!("CARGO_BIN_EXE_wattseal-load-collector").into());
+    let arguments = ["telegrams", "{folder}", "{udp}"].map(str::to_owned).to_vec();
+    let program = Program { path, arguments };
+    let options = Options { suite, meters: 30, seconds: 1, rate: None, program, folder: None };
+    let outcome = run_telegrams(&options, &quiet).expect("each telegram is stored");
+    assert!(outcome.acknowledged > 60, "{outcome:?}");
+    assert!(outcome.stored >= outcome.acknowledged, "{outcome:?}");
 }
 
 /// `WATTSEAL_KILLS=200` kills it 200 times, as `./wattseal load --kills 200` does.
