@@ -17,7 +17,7 @@ mod source;
 
 pub use import::{ImportError, read_key_file};
 pub use intake::{Intake, IntakeError, TelegramIntake, TellObservers};
-pub use queue::{HEARD_MAX, HEARD_OF_SENDER_MAX, Heard, HeardQueue};
+pub use queue::{QUEUED_MAX, QUEUED_OF_SENDER_MAX, RawTelegram, TelegramQueue};
 pub use receiver::TelegramReceiver;
 pub use refusal::Refusal;
 pub use source::{Sender, TelegramSource};

@@ -1,7 +1,7 @@
 //! The service of the telegrams: hears the sources, and takes their lines to the store.
 
 use super::published::published;
-use super::queue::{Heard, HeardQueue};
+use super::queue::{RawTelegram, TelegramQueue};
 use super::receiver::TelegramReceiver;
 use super::refusal::Refusal;
 use super::source::{Sender, TelegramSource};
@@ -63,10 +63,10 @@ pub struct TelegramIntake {
     work: JoinHandle<()>,
 }
 
-/// Heard telegrams that wait for the worker.
+/// Raw telegrams that wait for the worker.
 #[derive(Default)]
 struct Inbox {
-    queue: Mutex<HeardQueue>,
+    queue: Mutex<TelegramQueue>,
     more: Notify,
     end: Notify,
 }
@@ -81,16 +81,16 @@ impl Inbox {
     fn push_line(&self, sender: Sender, line: &[u8]) {
         // Bytes that are no text are no telegram either.
         let Ok(line) = str::from_utf8(line) else { return };
-        self.push(sender, Heard::Line(line.to_owned()));
+        self.push(sender, RawTelegram::Line(line.to_owned()));
     }
 
-    fn push(&self, sender: Sender, heard: Heard) {
+    fn push(&self, sender: Sender, telegram: RawTelegram) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.push(sender, heard);
+        queue.push(sender, telegram);
         self.more.notify_one();
     }
 
-    fn take(&self) -> Vec<(Sender, Heard)> {
+    fn take(&self) -> Vec<(Sender, RawTelegram)> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let heard: Vec<_> = (0..BATCH_MAX).map_while(|_| queue.pop()).collect();
         if !queue.is_empty() {
@@ -208,7 +208,7 @@ async fn hear_serial(source: usize, module: Option<RadioModule>, line: SerialLin
                 tracing::info!(device, baud = line.baud, "telegrams' serial line open");
                 match module {
                     Some(module) => {
-                        hear_module(port, module, |frame| inbox.push(sender, Heard::Frame(frame))).await
+                        hear_module(port, module, |frame| inbox.push(sender, RawTelegram::Frame(frame))).await
                     }
                     None => hear_text(port, |line| inbox.push_line(sender, line)).await,
                 }
@@ -369,13 +369,13 @@ impl Worker {
     }
 
     /// Takes what was heard, and stores its telegrams in one transaction. `None`: a thread has ended.
-    async fn store(mut self, heard: Vec<(Sender, Heard)>) -> Option<Worker> {
+    async fn store(mut self, heard: Vec<(Sender, RawTelegram)>) -> Option<Worker> {
         let now_ms = now_ms();
         let mut telegrams: Vec<Box<NewTelegram>> = Vec::new();
         for (sender, heard) in heard {
             let received = match heard {
-                Heard::Line(line) => self.receiver.receive(sender, &line, now_ms),
-                Heard::Frame(frame) => self.receiver.receive_frame(sender, frame, now_ms),
+                RawTelegram::Line(line) => self.receiver.receive(sender, &line, now_ms),
+                RawTelegram::Frame(frame) => self.receiver.receive_frame(sender, frame, now_ms),
             };
             match received {
                 Ok(telegram) => telegrams.extend(telegram.map(Box::new)),

@@ -1,4 +1,4 @@
-//! Heard telegrams that wait, in bounded memory: each sender has a share, and senders take turns.
+//! Raw telegrams that wait, in bounded memory: each sender has a share, and senders take turns.
 
 use super::source::Sender;
 use std::collections::{BTreeMap, VecDeque};
@@ -6,7 +6,7 @@ use wire::wireless_mbus::ReceivedFrame;
 
 /// A telegram as it was heard.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum RawTelegram {
     /// A receiver's line of text.
     Line(String),
     /// A radio module's frame.
@@ -14,44 +14,45 @@ pub enum Heard {
 }
 
 /// Lines and frames that wait at most.
-pub const HEARD_MAX: usize = 4096;
+pub const QUEUED_MAX: usize = 4096;
 /// Lines and frames of one sender that wait at most.
-pub const HEARD_OF_SENDER_MAX: usize = 256;
+pub const QUEUED_OF_SENDER_MAX: usize = 256;
 
 /// Lines and frames of all senders.
 #[derive(Debug, Default)]
-pub struct HeardQueue {
-    heard: BTreeMap<Sender, VecDeque<Heard>>,
+pub struct TelegramQueue {
+    telegrams: BTreeMap<Sender, VecDeque<RawTelegram>>,
     waiting: usize,
     /// The sender whose turn was last.
     last: Option<Sender>,
     dropped: u64,
 }
 
-impl HeardQueue {
-    /// Takes what was heard. If there is no room, the oldest goes: of this sender if its share is
+impl TelegramQueue {
+    /// Takes a telegram. If there is no room, the oldest goes: of this sender if its share is
     /// full, else of the sender with most.
-    pub fn push(&mut self, sender: Sender, heard: Heard) {
-        let own = self.heard.get(&sender).map_or(0, VecDeque::len);
-        if own >= HEARD_OF_SENDER_MAX {
+    pub fn push(&mut self, sender: Sender, telegram: RawTelegram) {
+        let own = self.telegrams.get(&sender).map_or(0, VecDeque::len);
+        if own >= QUEUED_OF_SENDER_MAX {
             self.drop_oldest(sender);
-        } else if self.waiting >= HEARD_MAX {
-            let most = self.heard.iter().max_by_key(|(_, heard)| heard.len()).map(|(most, _)| *most);
+        } else if self.waiting >= QUEUED_MAX {
+            let most =
+                self.telegrams.iter().max_by_key(|(_, telegrams)| telegrams.len()).map(|(most, _)| *most);
             self.drop_oldest(most.unwrap_or(sender));
         }
-        self.heard.entry(sender).or_default().push_back(heard);
+        self.telegrams.entry(sender).or_default().push_back(telegram);
         self.waiting += 1;
     }
 
     /// Takes the oldest of the next sender out.
-    pub fn pop(&mut self) -> Option<(Sender, Heard)> {
+    pub fn pop(&mut self) -> Option<(Sender, RawTelegram)> {
         let after = self.last.and_then(|last| {
             let behind = (std::ops::Bound::Excluded(last), std::ops::Bound::Unbounded);
-            self.heard.range(behind).next().map(|(sender, _)| *sender)
+            self.telegrams.range(behind).next().map(|(sender, _)| *sender)
         });
-        let sender = after.or_else(|| self.heard.keys().next().copied())?;
+        let sender = after.or_else(|| self.telegrams.keys().next().copied())?;
         self.last = Some(sender);
-        self.take_oldest(sender).map(|heard| (sender, heard))
+        self.take_oldest(sender).map(|telegram| (sender, telegram))
     }
 
     /// The number of lines and frames that wait.
@@ -78,11 +79,11 @@ impl HeardQueue {
         }
     }
 
-    fn take_oldest(&mut self, sender: Sender) -> Option<Heard> {
-        let waiting = self.heard.get_mut(&sender)?;
+    fn take_oldest(&mut self, sender: Sender) -> Option<RawTelegram> {
+        let waiting = self.telegrams.get_mut(&sender)?;
         let oldest = waiting.pop_front()?;
         if waiting.is_empty() {
-            self.heard.remove(&sender);
+            self.telegrams.remove(&sender);
         }
         self.waiting -= 1;
         Some(oldest)
@@ -93,8 +94,8 @@ impl HeardQueue {
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Heard {
-        Heard::Line(text.to_owned())
+    fn line(text: &str) -> RawTelegram {
+        RawTelegram::Line(text.to_owned())
     }
 
     fn sender(peer: u8) -> Sender {
@@ -103,28 +104,29 @@ mod tests {
 
     #[test]
     fn flood_of_one_sender_leaves_the_others_lines() {
-        let mut queue = HeardQueue::default();
+        let mut queue = TelegramQueue::default();
         queue.push(sender(1), line("honest"));
         for n in 0..100_000 {
             queue.push(sender(2), line(&n.to_string()));
         }
-        assert_eq!(queue.len(), HEARD_OF_SENDER_MAX + 1);
+        assert_eq!(queue.len(), QUEUED_OF_SENDER_MAX + 1);
         let first: Vec<Sender> = (0..2).filter_map(|_| queue.pop()).map(|(sender, _)| sender).collect();
         assert_eq!(first, [sender(1), sender(2)]);
-        assert_eq!(queue.dropped(), 100_000 - HEARD_OF_SENDER_MAX as u64);
+        assert_eq!(queue.dropped(), 100_000 - QUEUED_OF_SENDER_MAX as u64);
     }
 
     #[test]
     fn many_senders_stay_within_the_bound_and_take_turns() {
-        let mut queue = HeardQueue::default();
+        let mut queue = TelegramQueue::default();
         for peer in 0..=255 {
             for _ in 0..40 {
                 queue.push(sender(peer), line(""));
             }
         }
-        assert_eq!(queue.len(), HEARD_MAX);
+        assert_eq!(queue.len(), QUEUED_MAX);
         queue.push(Sender { source: 1, peer: None }, line("late"));
-        let turns: Vec<Heard> = (0..=256).filter_map(|_| queue.pop()).map(|(_, heard)| heard).collect();
+        let turns: Vec<RawTelegram> =
+            (0..=256).filter_map(|_| queue.pop()).map(|(_, telegrams)| telegrams).collect();
         assert!(turns.contains(&line("late")));
         while queue.pop().is_some() {}
         assert!(queue.is_empty());

@@ -9,7 +9,7 @@ use aes::Aes128;
 use ccm::aead::{AeadInPlace, KeyInit};
 use ccm::consts::{U8, U13};
 use cmac::{Cmac, Mac};
-use collector::mbus::HEARD_OF_SENDER_MAX;
+use collector::mbus::QUEUED_OF_SENDER_MAX;
 use collector::registry::{KeyStore, MbusKey, MbusMeter};
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Telegrams under way at most.
-const WINDOW: usize = HEARD_OF_SENDER_MAX / 2;
+const WINDOW: usize = QUEUED_OF_SENDER_MAX / 2;
 /// Interval at which the database is asked.
 const ASKED_EVERY: Duration = Duration::from_millis(1);
 /// A telegram that is not stored for so long is lost.
