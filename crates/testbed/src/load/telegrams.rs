@@ -15,7 +15,7 @@ use rand::Rng;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 const WINDOW: usize = QUEUED_OF_SENDER_MAX / 2;
 /// Interval at which the database is asked.
 const ASKED_EVERY: Duration = Duration::from_millis(1);
+/// A collector that stores nothing for so long does not hear.
+const HEARD_WITHIN: Duration = Duration::from_secs(60);
 /// A telegram that is not stored for so long is lost.
 const STORED_WITHIN: Duration = Duration::from_secs(10);
 /// Letters of the meters' maker, and their code. EN 13757-3, "Manufacturer identification".
@@ -85,6 +87,7 @@ impl Meter {
 struct Flow {
     meters: Vec<Meter>,
     socket: UdpSocket,
+    address: SocketAddr,
     stored: Connection,
     /// When each telegram under way was sent, the oldest first.
     under_way: VecDeque<Instant>,
@@ -96,6 +99,26 @@ struct Flow {
 }
 
 impl Flow {
+    /// Sends the first telegram until it is stored: the collector hears later than it has a database.
+    fn until_heard(&mut self, child: &mut Child) -> Result<(), LoadError> {
+        let (line, begun) = (self.meters[0].next_line()?, Instant::now());
+        while self.count_stored()? == 0 {
+            child.alive()?;
+            if begun.elapsed() > HEARD_WITHIN {
+                return Err(LoadError::Silent(self.address, HEARD_WITHIN.as_secs()));
+            }
+            self.send(&line)?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.sent = 1;
+        Ok(())
+    }
+
+    fn send(&self, line: &str) -> Result<(), LoadError> {
+        let sent = self.socket.send_to(line.as_bytes(), self.address);
+        sent.map(drop).map_err(LoadError::io("sending a telegram"))
+    }
+
     /// Telegrams that the collector has stored.
     fn count_stored(&self) -> Result<u64, LoadError> {
         let all = "SELECT coalesce(max(id), 0) FROM mbus_telegrams";
@@ -122,7 +145,7 @@ impl Flow {
         while self.under_way.len() < WINDOW && self.next_at <= Instant::now() {
             let meter = (self.sent % self.meters.len() as u64) as usize;
             let line = self.meters[meter].next_line()?;
-            self.socket.send(line.as_bytes()).map_err(LoadError::io("sending a telegram"))?;
+            self.send(&line)?;
             self.sent += 1;
             self.under_way.push_back(Instant::now());
             if let Some(every) = self.every {
@@ -240,10 +263,10 @@ pub fn run_telegrams(options: &Options, say: &dyn Fn(&str)) -> Result<LoadResult
     say("waiting for the collector ..");
     let stored = open_database(&mut child)?;
     let socket = UdpSocket::bind("127.0.0.1:0").map_err(LoadError::io("a UDP socket"))?;
-    socket.connect(address).map_err(LoadError::io("a UDP socket"))?;
     let mut flow = Flow {
         meters,
         socket,
+        address,
         stored,
         under_way: VecDeque::new(),
         sent: 0,
@@ -251,6 +274,7 @@ pub fn run_telegrams(options: &Options, say: &dyn Fn(&str)) -> Result<LoadResult
         next_at: Instant::now(),
         every: options.rate.map(|rate| Duration::from_secs(1) / rate.get()),
     };
+    flow.until_heard(&mut child)?;
     say(&format!("{} s of telegrams ..", options.seconds));
     flow.run(Duration::from_secs(1), &mut child)?;
     flow.latency_us.clear();
