@@ -11,7 +11,9 @@ use crate::store::NewTelegram;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wire::wireless_mbus::{Application, Datagram, FormatCache, MeterAddress, OpenedMessage, ReceivedFrame};
+use wire::wireless_mbus::{
+    Application, Datagram, FormatCache, Frame, MeterAddress, OpenedMessage, ReceivedFrame,
+};
 
 /// Formats of one meter that are remembered; with one more, all are forgotten and learned anew.
 const FORMATS_MAX: usize = 8;
@@ -104,8 +106,22 @@ impl TelegramReceiver {
         received: ReceivedFrame,
         heard_ms: i64,
     ) -> Result<Option<NewTelegram>, (Refusal, Option<MbusMeterId>)> {
-        let link = received.frame.address;
-        let datagram = Datagram::parse(received.frame).map_err(|error| (error.into(), self.known(link)))?;
+        let ReceivedFrame { frame, without_crc, .. } = received;
+        let as_checked = self.receive_content(sender, frame, heard_ms);
+        match (as_checked, without_crc) {
+            (Err(refusal), Some(frame)) => self.receive_content(sender, frame, heard_ms).map_err(|_| refusal),
+            (as_checked, _) => as_checked,
+        }
+    }
+
+    fn receive_content(
+        &mut self,
+        sender: Sender,
+        frame: Frame,
+        heard_ms: i64,
+    ) -> Result<Option<NewTelegram>, (Refusal, Option<MbusMeterId>)> {
+        let link = frame.address;
+        let datagram = Datagram::parse(frame).map_err(|error| (error.into(), self.known(link)))?;
         let opened = self.open(sender, datagram).map_err(|refusal| (refusal, self.known(link)))?;
         let Some((opened, meter)) = opened else { return Ok(None) };
         self.judge(&opened, &meter, heard_ms).map_err(|refusal| (refusal, Some(meter.meter)))

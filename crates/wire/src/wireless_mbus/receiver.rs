@@ -1,6 +1,6 @@
 //! Telegrams as receivers give them: lines of text, and the frames of two makers' radio modules.
 
-use super::{Frame, FrameError, FrameFormat, LinkMode};
+use super::{Frame, FrameError, FrameFormat, Integrity, LinkMode};
 
 /// The longest line that is read.
 pub const LINE_BYTES_MAX: usize = 4096;
@@ -45,6 +45,9 @@ pub struct ReceivedFrame {
     pub frame: Frame,
     /// The radio's mode, if the receiver says it.
     pub mode: Option<LinkMode>,
+    /// The frame that it is if its last two bytes are no CRC. A line of digits does not say, and one
+    /// frame in 65,536 without CRCs ends as one of format B.
+    pub without_crc: Option<Frame>,
 }
 
 impl ReceivedFrame {
@@ -70,7 +73,13 @@ impl ReceivedFrame {
         match line.strip_prefix('b') {
             // A line of bytes has an even number of digits, and then "b" is one of them.
             Some(digits) if digits.len().is_multiple_of(2) => from_culfw(digits, FrameFormat::A),
-            _ => Ok(Self { frame: Frame::detect(&hexadecimal(line)?)?, mode: None }),
+            _ => {
+                let bytes = hexadecimal(line)?;
+                let frame = Frame::detect(&bytes)?;
+                let without_crc = Frame::parse(&bytes, FrameFormat::WithoutCrc).ok();
+                let without_crc = without_crc.filter(|_| frame.integrity == Integrity::Checked);
+                Ok(Self { frame, mode: None, without_crc })
+            }
         }
     }
 
@@ -123,7 +132,7 @@ impl ReceivedFrame {
     /// A telegram whose CRCs a receiver checked and removed.
     fn of_checked(bytes: &[u8]) -> Result<Self, ReceiverError> {
         let frame = Frame::parse(bytes, FrameFormat::WithoutCrc)?.checked_by_receiver();
-        Ok(Self { frame, mode: None })
+        Ok(Self { frame, mode: None, without_crc: None })
     }
 }
 
@@ -188,7 +197,7 @@ fn from_culfw(digits: &str, format: FrameFormat) -> Result<ReceivedFrame, Receiv
         Err(FrameError::Length { .. }) => Frame::parse(&bytes[..bytes.len().saturating_sub(2)], format)?,
         parsed => parsed?,
     };
-    Ok(ReceivedFrame { frame, mode: None })
+    Ok(ReceivedFrame { frame, mode: None, without_crc: None })
 }
 
 /// Reads hexadecimal digits, behind "0x" or not, with spaces between bytes or not.

@@ -53,6 +53,20 @@ fn recorded_telegram_is_refused_also_after_a_restart() {
     }
 }
 
+/// Profile D with counter 21,832, whose MAC ends as the CRC of all before it. Sealed by Python's
+/// cryptography.
+#[test]
+fn mac_that_ends_as_a_crc_is_no_crc() {
+    let line = "244493157856341233037a2a00ff2a10014855000056dd66b12726f56834a36e49462f5252";
+    let mut receiver =
+        receiver(&[registered("ELS-12345678", "000102030405060708090a0b0c0d0e0f", false)], false);
+    let telegram = receive(&mut receiver, line, NEW_YEAR_MS).expect("authentic");
+    assert!(telegram.authenticated && telegram.counter.is_some_and(|(_, counter)| counter == 21_832));
+    let altered = line.replace("726f5683", "726f5684");
+    let refusal = refused(&mut receiver, &altered);
+    assert!(matches!(refusal, Refusal::Open(_)), "{refusal:?}");
+}
+
 #[test]
 fn refused_telegram_raises_no_counter() {
     let [later, earlier] = both();
