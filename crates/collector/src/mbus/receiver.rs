@@ -109,7 +109,10 @@ impl TelegramReceiver {
         let ReceivedFrame { frame, without_crc, .. } = received;
         let as_checked = self.receive_content(sender, frame, heard_ms);
         match (as_checked, without_crc) {
-            (Err(refusal), Some(frame)) => self.receive_content(sender, frame, heard_ms).map_err(|_| refusal),
+            // Of nothing else: a repetition would be another telegram with two bytes more.
+            (Err(refusal @ (Refusal::Open(_), _)), Some(frame)) => {
+                self.receive_content(sender, frame, heard_ms).map_err(|_| refusal)
+            }
             (as_checked, _) => as_checked,
         }
     }

@@ -5,7 +5,7 @@ use crate::store::place::{Engine, on_each_engine};
 use collector::mbus::{Refusal, TelegramReceiver};
 use collector::registry::MbusMeter;
 use collector::store::{TelegramQuery, Write, Written};
-use wire::wireless_mbus::OpenError;
+use wire::wireless_mbus::{OpenError, crc16};
 
 on_each_engine!(store_takes_a_counter_once, refused_telegrams_are_counted);
 
@@ -65,6 +65,19 @@ fn mac_that_ends_as_a_crc_is_no_crc() {
     let altered = line.replace("726f5683", "726f5684");
     let refusal = refused(&mut receiver, &altered);
     assert!(matches!(refusal, Refusal::Open(_)), "{refusal:?}");
+}
+
+#[test]
+fn repetition_with_its_crc_is_no_other_telegram() {
+    let line = forged(1, &litres(5));
+    let mut bytes: Vec<u8> =
+        (0..line.len() / 2).map(|at| u8::from_str_radix(&line[2 * at..][..2], 16).expect("digits")).collect();
+    bytes[0] += 2;
+    let crc = crc16(&bytes).to_be_bytes();
+    let line: String = bytes.iter().chain(&crc).map(|byte| format!("{byte:02x}")).collect();
+    let mut receiver = receiver(&[kaw(true)], false);
+    receive(&mut receiver, &line, NEW_YEAR_MS).expect("allowed");
+    assert!(matches!(refused(&mut receiver, &line), Refusal::Same(_)));
 }
 
 #[test]
