@@ -30,8 +30,8 @@ impl Origin {
     }
 }
 
-/// Commit of a source tree, with `-dirty` where a file of it differs, or that of a release without a
-/// tree; otherwise `unknown`. It is looked up where it is first shown: a table shows none.
+/// Commit of a source tree, with `-dirty` where a file of it differs, or that of a release without
+/// a tree; otherwise `unknown`. It is looked up where it is first shown: a table shows none.
 #[derive(Clone, Debug)]
 pub struct Commit(Arc<Lookup>);
 
@@ -54,7 +54,8 @@ impl Commit {
     }
 }
 
-/// Name of a folder's commit; without a folder that of the release, whose sources are in the program.
+/// Name of a folder's commit; without a folder that of the release, whose sources are in the
+/// program.
 fn name(folder: Option<&Path>, release: Option<&str>) -> String {
     folder.map_or_else(|| release.map(str::to_owned), commit).unwrap_or_else(|| "unknown".into())
 }
