@@ -36,7 +36,7 @@ struct Operation {
 }
 
 fn project() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn build(target: &str, variant: &str) -> Vec<u8> {

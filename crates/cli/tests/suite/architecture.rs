@@ -3,7 +3,7 @@
 use crate::tiers::manifests;
 
 /// The crates, each below those behind it. Nothing but tests may need a crate that comes later.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "output",
     "embedded",
     "mcu",
@@ -17,6 +17,7 @@ const ORDER: [&str; 16] = [
     "sim",
     "collector",
     "testkit",
+    "mcu/tests",
     "testbed",
     "cli",
     "python",

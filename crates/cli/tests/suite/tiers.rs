@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::documents::home;
 use testkit::programs;
@@ -15,9 +15,17 @@ fn read(path: impl AsRef<Path>) -> String {
 
 /// Returns the workspace's packages, each with its folder.
 pub fn packages() -> BTreeMap<String, String> {
-    let folders = ["crates", "vendor"].into_iter().flat_map(|parent| {
-        let entries = fs::read_dir(home().join(parent)).expect("a folder of packages");
-        entries.map(move |entry| format!("{parent}/{}", entry.expect("an entry").file_name().display()))
+    let workspace: toml::Table = toml::from_str(&read("Cargo.toml")).expect("TOML");
+    let members = workspace["workspace"]["members"].as_array().expect("members").iter();
+    let members = members.map(|member| member.as_str().expect("a folder").to_owned());
+    let folders = members.flat_map(|member| match member.strip_suffix("/*") {
+        None => vec![member],
+        Some(parent) => {
+            let entries = fs::read_dir(home().join(parent)).expect("a folder of packages");
+            entries
+                .map(|entry| format!("{parent}/{}", entry.expect("an entry").file_name().display()))
+                .collect()
+        }
     });
     folders
         .map(|folder| {
@@ -43,8 +51,8 @@ fn lines_of(path: &str, expression: &str) -> String {
     String::from_utf8(grep.output().expect("grep runs").stdout).expect("UTF-8")
 }
 
-fn is_off(target: &toml::Value, key: &str) -> bool {
-    target.get(key).and_then(toml::Value::as_bool) == Some(false)
+fn is_off(target: Option<&toml::Value>, key: &str) -> bool {
+    target.and_then(|target| target.get(key)).and_then(toml::Value::as_bool) == Some(false)
 }
 
 /// `doctest = false` saves rustdoc's run over a crate; it must hide no example.
@@ -52,7 +60,7 @@ fn is_off(target: &toml::Value, key: &str) -> bool {
 fn crates_with_examples_in_comments_test_them() {
     let mut without = 0;
     for (folder, manifest) in manifests() {
-        if is_off(&manifest["lib"], "doctest") {
+        if is_off(manifest.get("lib"), "doctest") {
             without += 1;
             let found = lines_of(&format!("{folder}/src"), r"^ *//[/!] *```|^ *#!?\[doc = include");
             assert!(found.is_empty(), "{folder} has doctest = false, and there are examples:\n{found}");
@@ -61,16 +69,34 @@ fn crates_with_examples_in_comments_test_them() {
     assert!(without > 10, "{without} crates");
 }
 
+/// Returns the programs of tests `src/units.rs`, which count the tests of the sources beside them.
+fn units_programs() -> BTreeSet<PathBuf> {
+    let path = |folder: &str, test: &toml::Value| {
+        let path = test.get("path")?.as_str().filter(|path| path.ends_with("src/units.rs"))?;
+        let path = home().join(folder).join(path).canonicalize().expect("a program");
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        text.contains("fn units_hold_every_test_of_the_sources()").then_some(path)
+    };
+    let of = |(folder, manifest): (String, toml::Table)| {
+        let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+        tests.filter_map(|test| path(&folder, test)).collect::<Vec<_>>()
+    };
+    manifests().into_iter().flat_map(of).collect()
+}
+
 /// `test = false` saves a compilation and a link; it must hide no test.
 #[test]
 fn crates_with_unit_tests_run_them() {
     let mut without = Vec::new();
+    let programs = units_programs();
+    assert!(!programs.is_empty());
     for (folder, manifest) in manifests() {
-        if is_off(&manifest["lib"], "test") {
+        let units = home().join(&folder).join("src/units.rs");
+        if is_off(manifest.get("lib"), "test") && !programs.contains(&units) {
             without.push(format!("{folder}/src"));
         }
         let binaries = manifest.get("bin").and_then(toml::Value::as_array).into_iter().flatten();
-        for binary in binaries.filter(|binary| is_off(binary, "test")) {
+        for binary in binaries.filter(|binary| is_off(Some(binary), "test")) {
             let name = binary["name"].as_str().expect("a name");
             let path = binary.get("path").and_then(toml::Value::as_str);
             let path = path.map_or(format!("src/bin/{name}.rs"), str::to_owned);
@@ -129,13 +155,14 @@ fn slow_tests_of_the_quick_tier_exist() {
     }
 }
 
-/// A repository with packages `base`, `middle`, which is built from it, `top`, whose tests are
-/// built from `middle`, and `other`.
+/// A repository with packages `base`, `base-tests` within, `middle`, which is built from `base`,
+/// `top`, whose tests are built from `middle`, and `other`.
 fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     for (name, dependencies) in [
         ("base", ""),
+        ("base/tests", "[dev-dependencies]\nbase = { path = \"..\" }\n"),
         ("middle", "[dependencies]\nrenamed = { path = \"../base\", package = \"base\" }\n"),
         ("top", "[dev-dependencies]\nmiddle = { path = \"../middle\" }\n"),
         ("other", ""),
@@ -144,11 +171,15 @@ fn repository() -> tempfile::TempDir {
         for file in ["lib.rs", "gone.rs"] {
             fs::write(at(&format!("crates/{name}/src/{file}")), "").expect("written");
         }
-        let package = format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n");
+        let package = name.replace('/', "-");
+        let package = format!("[package]\nname = \"{package}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n");
         fs::write(at(&format!("crates/{name}/Cargo.toml")), package + dependencies).expect("written");
     }
-    fs::write(at("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n")
-        .expect("written");
+    fs::write(
+        at("Cargo.toml"),
+        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"crates/base/tests\"]\n",
+    )
+    .expect("written");
     fs::create_dir_all(at("ci")).expect("made");
     programs::copy(&home().join("ci/affected"), &at("ci/affected"));
     let readers = "[readers]\n\"data\" = [\"top\"]\n\"data/all\" = [\"*\"]\n\"ci\" = []\n";
@@ -173,14 +204,17 @@ fn changed_crates_and_their_dependents_are_affected() {
         run(folder.path(), "git reset --quiet --hard && git clean --quiet --force -d");
         found
     };
+    let every = ["base", "base-tests", "middle", "other", "top"];
     assert!(affected("true").is_empty());
-    assert_eq!(affected("echo // >>crates/base/src/lib.rs"), ["base", "middle", "top"]);
+    assert_eq!(affected("echo // >>crates/base/src/lib.rs"), ["base", "base-tests", "middle", "top"]);
+    // Of a package within another, the outer one is not.
+    assert_eq!(affected("touch crates/base/tests/src/new.rs"), ["base-tests"]);
     assert_eq!(affected("touch crates/middle/src/new.rs"), ["middle", "top"]);
     assert_eq!(affected("git rm --quiet crates/other/src/gone.rs"), ["other"]);
     assert_eq!(affected("mkdir data && touch data/a"), ["top"]);
-    assert_eq!(affected("mkdir -p data/all && touch data/all/a"), ["base", "middle", "other", "top"]);
+    assert_eq!(affected("mkdir -p data/all && touch data/all/a"), every);
     // No rule names this file.
-    assert_eq!(affected("touch unknown"), ["base", "middle", "other", "top"]);
+    assert_eq!(affected("touch unknown"), every);
 }
 
 #[test]

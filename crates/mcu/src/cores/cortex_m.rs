@@ -8,6 +8,7 @@ mod bus;
 mod cache;
 mod code;
 mod contention;
+mod core_dataflow;
 mod core_state;
 mod dataflow;
 pub mod decode;

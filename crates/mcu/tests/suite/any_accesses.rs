@@ -11,7 +11,7 @@ use testkit::random::{Random, seed};
 
 /// All parts that have a target file.
 fn parts() -> Vec<Part> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../targets");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();

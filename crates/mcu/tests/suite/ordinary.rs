@@ -11,7 +11,7 @@ use std::process::Command;
 const UNTIL: Until = Until { cycles: Some(100_000_000), addresses: Vec::new() };
 
 fn source(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/ordinary").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/ordinary").join(file)
 }
 
 /// The image that a compiler makes of a program.

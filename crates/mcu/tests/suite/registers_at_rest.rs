@@ -77,7 +77,7 @@ const MAPS: [Map; 5] = [
 ];
 
 fn parts() -> Vec<Part> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../targets");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();

@@ -2,62 +2,39 @@
 
 mod float;
 
-use super::code;
-use super::core_state::CortexM;
-use super::decode::{self, Architecture};
-use super::memory::Memory;
 use super::op::{Op, Opcode};
-use super::registers::FIRST_FLOAT;
-use super::timing::Timing;
-use crate::dataflow::{Alias, CoreDataflow, Dataflow, Locations, Propagation};
+use crate::dataflow::{Dataflow, Locations, Propagation};
 
 /// N and Z, which all instructions set together.
-const NZ: Locations = Locations::one(16);
-const C: Locations = Locations::one(17);
-const V: Locations = Locations::one(18);
-const Q: Locations = Locations::one(19);
-const GE: Locations = Locations::one(20);
-const NZCV: Locations = NZ.with(C).with(V);
+pub(super) const NZ: Locations = Locations::one(16);
+pub(super) const C: Locations = Locations::one(17);
+pub(super) const V: Locations = Locations::one(18);
+pub(super) const Q: Locations = Locations::one(19);
+pub(super) const GE: Locations = Locations::one(20);
+pub(super) const NZCV: Locations = NZ.with(C).with(V);
 /// FPSCR: N, Z, C, V; the cumulative flags; the modes.
-const FLOAT_NZCV: Locations = Locations::one(21);
-const CUMULATIVE: Locations = Locations::one(22);
-const MODES: Locations = Locations::one(23);
-const FPSCR: Locations = FLOAT_NZCV.with(CUMULATIVE).with(MODES);
+pub(super) const FLOAT_NZCV: Locations = Locations::one(21);
+pub(super) const CUMULATIVE: Locations = Locations::one(22);
+pub(super) const MODES: Locations = Locations::one(23);
+pub(super) const FPSCR: Locations = FLOAT_NZCV.with(CUMULATIVE).with(MODES);
 /// The other special registers.
 const SPECIAL: Locations = Locations::one(24);
 const TEMPORARY: Locations = Locations::TEMPORARY;
-const LR: u8 = 14;
+pub(super) const LR: u8 = 14;
 
 /// A core register; the program counter is public.
-fn r(number: u8) -> Locations {
+pub(super) fn r(number: u8) -> Locations {
     if number < 15 { Locations::one(number) } else { Locations::NONE }
 }
 
 /// A register of the floating-point unit.
-fn s(number: u8) -> Locations {
+pub(super) fn s(number: u8) -> Locations {
     Locations::one(32 + (number & 31))
 }
 
 /// Core registers, a bit each.
 fn list(registers: u16) -> Locations {
     Locations(u64::from(registers & 0x7fff))
-}
-
-/// Bits of a register, by its index in [`super::registers::REGISTERS`].
-fn locations(register: usize, bits: u32, _bank: u8) -> Locations {
-    let of = |mask: u32, locations: Locations| if bits & mask != 0 { locations } else { Locations::NONE };
-    match register {
-        0..15 => r(register as u8),
-        15 => Locations::NONE,
-        16 => {
-            let nzcv = of(0xc000_0000, NZ) | of(1 << 29, C) | of(1 << 28, V);
-            nzcv | of(1 << 27, Q) | of(0xf << 16, GE)
-        }
-        // Stack pointers and masks.
-        17..FIRST_FLOAT => Locations::NONE,
-        _ if register - FIRST_FLOAT < 32 => s((register - FIRST_FLOAT) as u8),
-        _ => of(0xf000_0000, FLOAT_NZCV) | of(0x9f, CUMULATIVE) | of(0x07c0_0000, MODES),
-    }
 }
 
 /// Flags that a condition code tests.
@@ -72,56 +49,9 @@ fn condition(code: u8) -> Locations {
     }
 }
 
-impl<T: Timing> CortexM<T> {
-    pub(super) fn dataflow(&self) -> CoreDataflow {
-        let (memory, timing, architecture) = (self.memory.clone(), self.timing.clone(), self.architecture);
-        let mut aliases: Vec<Alias> = Vec::new();
-        for (index, view) in memory.views.iter().enumerate() {
-            let first = memory.views[..index].iter().find_map(|first| {
-                let inside = view.offset.checked_sub(first.offset)? as u32;
-                (inside < first.size).then_some(first.start + inside)
-            });
-            if let Some(of) = first.filter(|_| view.writable) {
-                let range = view.start..view.start.saturating_add(view.size);
-                aliases.push(Alias { range, of, shift: 0 });
-            }
-        }
-        if self.bit_band {
-            aliases.push(Alias { range: 0x2200_0000..0x2400_0000, of: 0x2000_0000, shift: 5 });
-        }
-        let describe = move |pc| describe(&memory, &timing, architecture, pc);
-        let mut core = CoreDataflow::new(Box::new(describe), locations);
-        core.stacked = vec![r(0), r(1), r(2), r(3), r(12), r(LR), Locations::NONE, NZCV | Q | GE];
-        core.saved = (0..16).fold(NZCV | Q | GE | FPSCR, |all, number| all | s(number));
-        core.aliases = aliases;
-        core
-    }
-}
-
-/// The instruction at `pc`; of IT with those of its block, whose conditions it holds.
-fn describe<T: Timing>(
-    memory: &Memory,
-    timing: &T,
-    architecture: Architecture,
-    mut pc: u32,
-) -> Vec<(u32, Dataflow)> {
-    let mut described = Vec::new();
-    let mut it = 0;
-    while let Some(op) = code::decode_at(memory, architecture, pc, it) {
-        let Some(flow) = dataflow(&op, timing.depends_on_operands(&op)) else { break };
-        described.push((pc, flow));
-        pc = pc.wrapping_add(op.length.into());
-        it = if op.inner == Opcode::It { op.imm as u8 } else { decode::advance(it) };
-        if it == 0 {
-            break;
-        }
-    }
-    described
-}
-
 /// The effects of an instruction; `None` for an encoding without one. `takes_time`: its time
 /// depends on its operands.
-fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
+pub(super) fn dataflow(op: &Op, takes_time: bool) -> Option<Dataflow> {
     use Opcode::*;
     let mut flow = Dataflow::default();
     if op.it != 0 {
@@ -478,6 +408,7 @@ fn others(flow: &mut Dataflow, op: &Op) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cores::cortex_m::decode::{self, Architecture};
     use crate::dataflow::Effect;
     use testkit::random::{Random, seed};
 

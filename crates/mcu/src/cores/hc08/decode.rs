@@ -417,8 +417,7 @@ fn register_and_memory(op: &mut Op, column: u8, row: u8, prefixed: bool, bytes: 
 
 #[cfg(test)]
 mod tests {
-    use super::{Opcode, decode};
-    use crate::cores::hc08::timing;
+    use super::{Opcode, decode, timing};
 
     /// The map has an instruction exactly where it has cycles, and no other opcode decodes.
     #[test]

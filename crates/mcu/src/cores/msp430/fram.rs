@@ -8,8 +8,7 @@
 //! changes a line that is kept; each word of an instruction is looked up once, when the instruction
 //! begins.
 
-use crate::Part;
-use crate::part::MemoryKind;
+use crate::{MemoryKind, Part};
 
 /// Bytes of a line, as a shift.
 const LINE: u32 = 3;

@@ -5,9 +5,6 @@
 use crate::peripherals::register::{Register, Registers, part_of_word};
 use crate::{Context, Fault, PeripheralSpec, Spec};
 
-/// The core's clock, as after power-up and ever after.
-pub(super) const CORE_HZ: u64 = 64_000_000;
-
 /// Bytes of a block.
 const SIZE: u32 = 0x1000;
 const EVENTS: u32 = 0x100;
@@ -227,9 +224,4 @@ pub(super) trait OwnRegisters {
         self.block().signal(context);
         Ok(false)
     }
-}
-
-/// Core cycles of so many microseconds, at least.
-pub(super) fn cycles_of_us(us: u64, clock_hz: u64) -> u64 {
-    (us * clock_hz).div_ceil(1_000_000)
 }

@@ -6,7 +6,8 @@
 //! interrupts of SLEEPENTER and SLEEPEXIT and the constant-latency mode's shorter wake-ups are not
 //! modelled; nothing is plugged in at VBUS. Offsets without a register read as zero and take zero.
 
-use super::block::{Block, CORE_HZ, OwnRegisters, cycles_of_us};
+use super::block::{Block, OwnRegisters};
+use super::core_clock::{CORE_HZ, cycles_of_us};
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 

@@ -1,7 +1,7 @@
 //! The counter of TIMER and RTC: a counter of some bits, compared with registers, whose state is
 //! worked out when somebody looks.
 
-use super::block::CORE_HZ;
+use super::core_clock::CORE_HZ;
 
 /// The counter.
 #[derive(Clone)]

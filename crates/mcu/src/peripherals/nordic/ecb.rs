@@ -1,7 +1,8 @@
 //! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and
 //! into it. PS, "ECB".
 
-use super::block::{Block, CORE_HZ};
+use super::block::Block;
+use super::core_clock::CORE_HZ;
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 use aes::Aes128;

@@ -3,6 +3,7 @@
 
 mod block;
 pub mod clock;
+mod core_clock;
 mod counter;
 pub mod ecb;
 pub mod ficr;

@@ -6,7 +6,8 @@
 //! erase of everything and the counts of hits and misses are refused, too; without profiling these
 //! counts are zero. Offsets without a register read as zero and take zero.
 
-use super::block::{Block, CORE_HZ, cycles_of_us};
+use super::block::Block;
+use super::core_clock::{CORE_HZ, cycles_of_us};
 use crate::peripherals::register::Register;
 use crate::{
     ClockUpdate, Context, Fault, FlashChange, FlashController, FlashStore, Part, Peripheral, PeripheralSpec,

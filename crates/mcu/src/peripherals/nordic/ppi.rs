@@ -7,7 +7,8 @@
 //! point at a peripheral without a model is refused when its channel is enabled; one at a stub is
 //! taken, from which no event comes.
 
-use super::block::{Block, CORE_HZ, OwnRegisters};
+use super::block::{Block, OwnRegisters};
+use super::core_clock::CORE_HZ;
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Event, Fault, Part, Peripheral, PeripheralSpec, Spec};
 use std::collections::VecDeque;

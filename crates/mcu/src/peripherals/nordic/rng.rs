@@ -3,7 +3,8 @@
 //! The bytes are a fixed sequence that begins at power-up, so that a run can be repeated: never
 //! what the part's noise would give.
 
-use super::block::{Block, CORE_HZ, cycles_of_us};
+use super::block::Block;
+use super::core_clock::{CORE_HZ, cycles_of_us};
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Spec};
 

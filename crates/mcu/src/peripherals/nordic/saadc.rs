@@ -9,7 +9,8 @@
 //! Refused: the resistor ladder, what the PS rules out (a scan with OVERSAMPLE or with the timer of
 //! SAMPLERATE, a rate that conversions cannot keep), and tasks that it gives no meaning.
 
-use super::block::{Block, CORE_HZ, OwnRegisters};
+use super::block::{Block, OwnRegisters};
+use super::core_clock::CORE_HZ;
 use crate::peripherals::register::Register;
 use crate::{Board, ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
@@ -165,7 +166,7 @@ impl Saadc {
     }
 
     fn cycles_of_us(&self, us: u64) -> u64 {
-        super::block::cycles_of_us(us, self.clock_hz)
+        super::core_clock::cycles_of_us(us, self.clock_hz)
     }
 
     /// tACQ and tCONV.

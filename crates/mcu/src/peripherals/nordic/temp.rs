@@ -1,6 +1,7 @@
 //! The temperature sensor (TEMP): it is always 25 degrees. PS, "TEMP".
 
-use super::block::{Block, CORE_HZ, cycles_of_us};
+use super::block::Block;
+use super::core_clock::{CORE_HZ, cycles_of_us};
 use crate::{ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, Spec};
 
 const START: u32 = 0x000;

@@ -5,7 +5,8 @@
 //! against the manual. A receiver that is stopped says so at once. With HWFC on, the other side is
 //! taken to be always ready.
 
-use super::block::{Block, CORE_HZ, OwnRegisters};
+use super::block::{Block, OwnRegisters};
+use super::core_clock::CORE_HZ;
 use crate::peripherals::register::Register;
 use crate::{ClockUpdate, Context, Dma, Event, Fault, Peripheral, PeripheralSpec, Roles, SerialPort, Spec};
 use std::collections::VecDeque;

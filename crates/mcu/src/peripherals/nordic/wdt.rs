@@ -1,7 +1,8 @@
 //! The watchdog (WDT): it counts LFCLK, which it keeps running by itself. PS, "WDT".
 
-use super::block::{Block, CORE_HZ, OwnRegisters};
+use super::block::{Block, OwnRegisters};
 use super::clock::LFCLK_HZ;
+use super::core_clock::CORE_HZ;
 use crate::{
     ClockUpdate, Context, Event, Fault, Peripheral, PeripheralSpec, ResetCause, Roles, Spec, WatchdogTimer,
 };

@@ -1,6 +1,9 @@
 //! Pins of a peripheral's signal: by its alternate function or, on the STM32F1, by a field of AFIO.
 
+mod place;
+
 use crate::{Board, PeripheralSpec, Pin};
+use place::place;
 
 /// A pin and the function, or the value of the field of AFIO_MAPR, with which a signal is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,7 @@ impl Route {
                 spec.name
             )
         };
+        let route = |text| place(text).map(|(pin, function)| Route { pin, function });
         places.iter().map(|place| route(place).ok_or_else(|| wrong(place))).collect()
     }
 
@@ -55,31 +59,6 @@ impl Route {
                 let value = board.remaps()[word] >> shift & mask;
                 value == u32::from(self.function) && (input || function.is_some())
             }
-        }
-    }
-}
-
-/// `PA8 AF1`, `PA8 REMAP0`.
-fn route(text: &str) -> Option<Route> {
-    let (pin, function) = text.split_once(' ')?;
-    let number = function.strip_prefix("AF").or_else(|| function.strip_prefix("REMAP"))?;
-    let port = pin.strip_prefix('P')?.get(..1)?;
-    let bit: u8 = pin.get(2..)?.parse().ok().filter(|bit| *bit < 16)?;
-    let pin = Pin::new(&format!("GPIO{port}"), bit);
-    Some(Route { pin, function: number.parse().ok().filter(|number| *number < 16)? })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Route, route};
-    use crate::Pin;
-
-    #[test]
-    fn places_are_pins_with_functions() {
-        assert_eq!(route("PB15 AF9"), Some(Route { pin: Pin::new("GPIOB", 15), function: 9 }));
-        assert_eq!(route("PA8 REMAP0"), Some(Route { pin: Pin::new("GPIOA", 8), function: 0 }));
-        for wrong in ["PA8", "PA16 AF1", "A8 AF1", "PA8 AF16", "PA8 1", "P\u{e9} AF1", "PA AF1"] {
-            assert_eq!(route(wrong), None, "{wrong}");
         }
     }
 }

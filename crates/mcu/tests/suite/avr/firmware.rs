@@ -101,7 +101,7 @@ fn whole_programs_take_the_cycles_that_they_take_on_simavr() {
 /// The firmware that is measured: each operation once, from one `ws_bench_ready` to the next.
 #[test]
 fn measured_firmware_takes_the_same_cycles_as_on_simavr() {
-    let device = concat!(env!("CARGO_MANIFEST_DIR"), "/../../device");
+    let device = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../device");
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     for (part, target, mcu) in
         [(ATMEGA328P, "atmega328p", "atmega328p"), (ATMEGA128L, "atmega128l", "atmega128")]

@@ -280,7 +280,7 @@ fn changes_take_their_time() {
 /// The model's states and transition times are those of `radios/rfm12b.toml`, by the same names.
 #[test]
 fn the_radios_file_has_the_same_states_and_times() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../radios/rfm12b.toml"));
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../radios/rfm12b.toml"));
     let file: toml::Table = text.expect("the radio's file").parse().expect("TOML");
     let names = file["state"].as_array().expect("states").iter().map(|state| state["name"].as_str());
     let names: Vec<&str> = names.map(|name| name.expect("a name")).chain(["rx", "tx"]).collect();

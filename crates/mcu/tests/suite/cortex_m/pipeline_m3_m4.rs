@@ -41,7 +41,7 @@ struct Case {
 
 /// The cases that say something of a core.
 fn cases(cycles_of: fn(&Sequence) -> Option<u64>) -> Vec<Case> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/cortex_m/pipeline_m3_m4.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cortex_m/pipeline_m3_m4.toml");
     let text = std::fs::read_to_string(path).expect("the file is there");
     let file: File = toml::from_str(&text).expect("a valid file");
     let mut cases = Vec::new();

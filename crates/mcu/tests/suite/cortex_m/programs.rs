@@ -14,7 +14,7 @@ pub fn run(command: &mut Command) {
 /// Folder of the sources.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/cortex_m")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cortex_m")
 }
 
 /// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at
@@ -48,7 +48,7 @@ pub fn build_source(source: &str, cpu: &str, float: &[&str], optimise: &str, cou
 
 /// A target.
 pub fn part(name: &str) -> Part {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{name}.toml"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../targets/{name}.toml"));
     Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("a valid target file")
 }
 

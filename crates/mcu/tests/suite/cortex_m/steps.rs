@@ -65,7 +65,7 @@ pub fn clocked_machine(target: &str, steps: &[Step]) -> Box<dyn Mcu> {
 }
 
 fn part(target: &str) -> Part {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{target}.toml"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../targets/{target}.toml"));
     Part::from_toml(&std::fs::read_to_string(file).expect("a text")).expect("a part")
 }
 

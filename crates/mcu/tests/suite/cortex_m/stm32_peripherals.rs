@@ -37,7 +37,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(target: &str) -> Bench {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{target}.toml"));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../targets/{target}.toml"));
         let text = std::fs::read_to_string(file).expect("a target file");
         let part = Part::from_toml(&text).expect("a valid target file");
         let devices =

@@ -13,7 +13,7 @@ const NOP: u16 = 0x46c0;
 const BKPT: u16 = 0xbe00;
 
 fn part(name: &str) -> Part {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{name}.toml"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../targets/{name}.toml"));
     Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("a valid target file")
 }
 

@@ -18,7 +18,7 @@ impl Observer for Console {
 #[test]
 fn debugger_takes_written_data_at_once() {
     const DMDATA0: u32 = 0xe000_00f4;
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets/ch32v003.toml");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../targets/ch32v003.toml");
     let part = Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("valid");
     let devices = part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
     let mut bus = PeripheralBus::new(devices).expect("a bus");

@@ -11,6 +11,7 @@ mod oscillators;
 pub mod pins;
 pub mod pio;
 pub mod pwm;
+mod register_write;
 mod second_core;
 pub mod spi;
 pub mod system;
@@ -21,6 +22,7 @@ mod watchdog;
 pub mod xip;
 
 use crate::{Context, Fault, PeripheralSpec};
+use register_write::Write;
 
 /// Bytes of a block's registers with their aliases.
 const BLOCK: u32 = 0x4000;
@@ -38,40 +40,6 @@ const CLK_SYS: usize = 5;
 const CLK_PERI: usize = 6;
 const CLK_ADC: usize = 8;
 const TICK: usize = 10;
-
-/// A write at one of the four addresses of a register (section 2.1.2), of any width (section 2.1.4:
-/// what is narrower than a word is repeated in it).
-#[derive(Clone, Copy)]
-struct Write {
-    value: u32,
-    alias: u32,
-}
-
-impl Write {
-    fn new(address: u32, size: u8, value: u32) -> Write {
-        let value = match size {
-            1 => (value & 0xff) * 0x0101_0101,
-            2 => (value & 0xffff) * 0x0001_0001,
-            _ => value,
-        };
-        Write { value, alias: address >> 12 & 3 }
-    }
-
-    /// The register's value after the write, `old` before.
-    fn onto(self, old: u32) -> u32 {
-        match self.alias {
-            0 => self.value,
-            1 => old ^ self.value,
-            2 => old | self.value,
-            _ => old & !self.value,
-        }
-    }
-
-    /// True for a write by one of the aliases.
-    fn is_atomic(self) -> bool {
-        self.alias != 0
-    }
-}
 
 /// The setting of this name below a bound.
 fn number(spec: &PeripheralSpec, name: &str, below: u8) -> Option<u8> {
