@@ -2,6 +2,7 @@
 //! secret, on any target. A long operation is checked in its fast variant and on one target of a
 //! kind.
 
+use crate::samples;
 use firmware::{Firmware, build_app};
 use lab::LabError;
 use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Verdict};
@@ -425,19 +426,15 @@ fn assert_constant(request: &Request) {
     }
 }
 
-macro_rules! targets {
-    ($names:ident: $($name:ident)*) => { mod $names { $(
-        #[test]
-        fn $name() {
-            super::$names(stringify!($name));
-        }
-    )* } };
+/// The kernels, and the C of another variant each time, of one target of a core: `wattseal ct`
+/// checks them all.
+fn quick(core: &[&str]) {
+    let seed = samples::seed();
+    quick_of(samples::one_of(core, seed), seed);
 }
 
-/// The kernels, and the C of another variant each time: `wattseal ct` checks them all.
-fn quick(target: &str) {
-    let c = ["portable", "O0", "small"][(testkit::random::seed() % 3) as usize];
-    assert_constant(&request(target, &QUICK, &["fast", c], 8));
+fn quick_of(target: &str, seed: u64) {
+    assert_constant(&request(target, &QUICK, &["fast", samples::c_variant(target, seed)], 8));
 }
 
 /// All that they have, in all variants.
@@ -445,9 +442,74 @@ fn whole(target: &str) {
     assert_constant(&request(target, &[], &[], 8));
 }
 
+/// The targets of [`LONG`], by core.
+const LONG_TARGETS: [&str; 6] =
+    ["atmega328p", "msp430f5438a", "stm32f051", "stm32f100", "stm32f407", "stm32f767"];
+
+/// The operations of [`LONG`] on each of its targets.
+fn long_operations() -> BTreeMap<&'static str, Vec<String>> {
+    let workspace = workspace();
+    let catalogue = Catalogue::read(&workspace).expect("it is there");
+    let is_long = |name: &str| LONG.iter().any(|pattern| fast_glob::glob_match(pattern, name));
+    let of = |name: &'static str| {
+        let target = workspace.target(name).expect("it is one of the targets");
+        let mut operations = catalogue.built_as(&target, "fast").expect("the target's sets");
+        operations.retain(|operation| !operation.public && is_long(&operation.name));
+        (name, operations.into_iter().map(|operation| operation.name).collect())
+    };
+    LONG_TARGETS.into_iter().map(of).collect()
+}
+
+/// A third of [`LONG`] on each target, half of ML-DSA, and each operation on one of those that have
+/// it. Those that the same targets have follow each other.
+fn long_sample(seed: u64) -> BTreeMap<&'static str, Vec<String>> {
+    let every = long_operations();
+    let catalogue = Catalogue::read(&workspace()).expect("it is there");
+    let mut sample = BTreeMap::<&str, Vec<String>>::new();
+    let mut places = BTreeMap::<Vec<&str>, usize>::new();
+    for name in catalogue.names() {
+        let has_it = |target: &&str| every[target].iter().any(|operation| operation == name);
+        let owners: Vec<&str> = LONG_TARGETS.into_iter().filter(has_it).collect();
+        let place = places.entry(owners.clone()).or_insert(seed as usize % 6);
+        // Of ML-DSA's there are only two that are not public.
+        let turns = owners.len().min(if name.starts_with("ml-dsa") { 2 } else { 3 });
+        let is_its = |at: usize| (at + *place).is_multiple_of(turns);
+        let taken = owners.iter().enumerate().filter(|(at, _)| is_its(*at));
+        taken.for_each(|(_, target)| sample.entry(target).or_default().push(name.to_owned()));
+        *place += 1;
+    }
+    sample
+}
+
+#[test]
+fn sample_of_long_operations_misses_none_and_no_curve() {
+    let every = long_operations();
+    let mut taken = BTreeMap::<&str, Vec<String>>::new();
+    for seed in 0..6 {
+        let sample = long_sample(seed);
+        for (target, operations) in &every {
+            let of_target = sample.get(target).cloned().unwrap_or_default();
+            assert!(of_target.len() * 2 < operations.len(), "{seed} {target}: {of_target:?}");
+            for operation in operations {
+                assert!(sample.values().flatten().any(|taken| taken == operation), "{seed}: {operation}");
+            }
+            for kind in ["p256", "p384", "secp160r1", "ml-kem-512", "ml-kem-768", "ml-dsa-44", "ml-dsa-65"] {
+                let has_some = |names: &[String]| names.iter().any(|name| name.contains(kind));
+                assert!(!has_some(operations) || has_some(&of_target), "{seed} {target}: {kind}");
+            }
+            taken.entry(target).or_default().extend(of_target);
+        }
+    }
+    for (target, operations) in every {
+        assert!(operations.iter().all(|operation| taken[target].contains(operation)), "{target}");
+    }
+}
+
 /// One run each, whose secrets are followed: `wattseal ct` compares more of them.
 fn long(target: &str) {
-    assert_constant(&request(target, &LONG, &["fast"], 1));
+    let sample = long_sample(samples::seed());
+    let operations: Vec<&str> = sample[target].iter().map(String::as_str).collect();
+    assert_constant(&request(target, &operations, &["fast"], 1));
 }
 
 /// On an AVR with room for it, whose compiler makes skips of what others do not.
@@ -455,13 +517,18 @@ fn ml_kem(target: &str) {
     assert_constant(&request(target, &["ml-kem-*"], &["small", "fast"], 2));
 }
 
-/// The key agreement as a whole: its parts are checked in all variants.
+/// The key agreement as a whole: its parts are checked in all variants. One of the two on a core
+/// of 8 or 16 bits and on one of 32, the other one on the others.
 #[test]
 fn hybrid() {
-    for target in ["atmega2560", "msp430f5438a", "stm32f051", "stm32f407"] {
-        assert_constant(&request(target, &["p256-ml-kem-512-*", "x25519-ml-kem-512-*"], &["fast"], 1));
+    let seed = samples::seed();
+    for (place, target) in HYBRID_TARGETS.into_iter().enumerate() {
+        assert_constant(&request(target, &[samples::one_of(&HYBRID, seed + place as u64)], &["fast"], 1));
     }
 }
+
+const HYBRID_TARGETS: [&str; 4] = ["atmega2560", "msp430f5438a", "stm32f051", "stm32f407"];
+const HYBRID: [&str; 2] = ["p256-ml-kem-512-*", "x25519-ml-kem-512-*"];
 
 /// Each compiler makes it of the same C, of which clang for the MSP430 made branches once.
 #[test]
@@ -471,9 +538,51 @@ fn curve25519() {
     }
 }
 
-targets! {
-    quick: atmega328p atmega128l msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f407 stm32f767 samd21 rp2040 nrf52840 ch32v003
+macro_rules! targets {
+    ($names:ident: $($name:ident)*) => { mod $names { $(
+        #[test]
+        fn $name() {
+            super::$names(stringify!($name));
+        }
+    )* } };
+}
+
+macro_rules! cores {
+    ($($core:ident: $($target:ident)*;)*) => {
+        mod quick { $(
+            #[test]
+            fn $core() {
+                super::quick(&[$(stringify!($target)),*]);
+            }
+        )* }
+
+        /// The targets of all cores, of which the full tier takes one each.
+        #[test]
+        #[ignore = "minutes: the other targets of each core"]
+        fn quick_of_all_targets() {
+            let seed = samples::seed();
+            [$($(stringify!($target)),*),*].into_iter().for_each(|target| quick_of(target, seed));
+        }
+    };
+}
+
+cores! {
+    avr: atmega328p atmega128l;
+    msp430: msp430f5438a msp430fr5994;
+    cortex_m0: stm32f051 samd21 rp2040;
+    cortex_m3: stm32f100;
+    cortex_m4: stm32f407 nrf52840;
+    cortex_m7: stm32f767;
+    riscv: ch32v003;
 }
 targets! { whole: r8c i8051 mc68hc08 }
 targets! { ml_kem: atmega2560 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }
+
+/// Of what is a sample above, all.
+#[test]
+#[ignore = "minutes: all long operations"]
+fn long_of_all_targets() {
+    LONG_TARGETS.into_iter().for_each(|target| assert_constant(&request(target, &LONG, &["fast"], 1)));
+    HYBRID_TARGETS.into_iter().for_each(|target| assert_constant(&request(target, &HYBRID, &["fast"], 1)));
+}

@@ -24,6 +24,7 @@ mod plan;
 mod probe;
 mod random_module;
 mod runtime;
+mod samples;
 mod signals;
 mod traces;
 mod unobserved;

@@ -2,6 +2,7 @@
 //! kernel made of the primitives must be right, not just their C source. All of the vectors run on
 //! the host build (`crates/device`).
 
+use crate::samples;
 use firmware::Firmware;
 use firmware::toolchain::PUBLIC_KEY;
 use lab::harness::OperationRun;
@@ -430,11 +431,10 @@ fn whole(target: &str) {
     check(target, &VARIANTS);
 }
 
-/// Compiler and kernels are those of a target that is built in all variants: here the kernels, and
-/// the C of another variant each time.
+/// Compiler and kernels are those of other targets, which together are built in all variants: here
+/// the kernels, and the C of another variant each time.
 fn relative(target: &str) {
-    let c = ["O0", "portable", "small"][(testkit::random::seed() % 3) as usize];
-    check(target, &["fast", c]);
+    check(target, &["fast", samples::c_variant(target, samples::seed())]);
 }
 
 macro_rules! targets {
@@ -446,9 +446,17 @@ macro_rules! targets {
     )* } };
 }
 
+// All variants of the one target of a core or a port, or of one of two.
 targets! {
-    whole: atmega328p atmega2560 msp430f5438a stm32f051 stm32f103 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+    whole: msp430f5438a stm32f103 stm32f767 r8c i8051 mc68hc08 ch32v003
 }
 targets! {
-    relative: atmega128l atmega324pa atmega32u4 msp430fr5994 stm32f100 stm32l4r5 stm32f401 stm32f411 samd21 nrf52840 rp2040
+    relative: atmega328p atmega2560 atmega128l atmega324pa atmega32u4 msp430fr5994 stm32f051 stm32f100 stm32f407 stm32l4r5 stm32f401 stm32f411 samd21 nrf52840 rp2040
+}
+
+/// Of what is a sample above, one target of a core in all variants.
+#[test]
+#[ignore = "minutes: builds all variants"]
+fn all_variants() {
+    ["atmega328p", "atmega2560", "stm32f051", "stm32f407"].into_iter().for_each(whole);
 }
