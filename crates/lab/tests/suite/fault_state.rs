@@ -125,7 +125,7 @@ fn damaged_state_is_refused_or_run_again() {
     let path = request.state.as_deref().expect("a state");
     let mut random = Random::new(seed());
     let mut outcomes = [0_usize; 2];
-    for _ in 0..random::instructions(150, 5_000) {
+    for _ in 0..random::instructions(40, 5_000) {
         let state = mutated(&whole, &mut random);
         std::fs::write(path, &state).expect("written");
         match run(&request) {
