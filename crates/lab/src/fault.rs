@@ -284,7 +284,7 @@ pub fn run(
         return Err(LabError::Unfinished(said.into()));
     }
     let state = match &request.state {
-        Some(path) => Some(State::open(path, &prepared.header(request, &plan)?, &campaign.space)?),
+        Some(path) => Some(State::open(path, &prepared.header(request, &plan)?, &campaign.space, &plan)?),
         None => None,
     };
     let estimate = campaign.estimate(&plan);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Results of an operation's runs, every output as it must be: whole numbers, of which a row is
 /// computed.
@@ -37,6 +38,11 @@ impl Content {
     /// # Errors
     /// [`LabError::File`] where the program cannot be read.
     pub(crate) fn of_this_program() -> Result<Content, LabError> {
+        // It is large, and a file that stands under its name later is not this program.
+        static READ: OnceLock<Content> = OnceLock::new();
+        if let Some(content) = READ.get() {
+            return Ok(content.clone());
+        }
         let failed = |error| LabError::File { path: "/proc/self/exe".into(), error };
         // In another program, such as Python, this is a library, and the library decides.
         let here = Content::of_this_program as fn() -> Result<Content, LabError> as usize;
@@ -44,7 +50,7 @@ impl Content {
         let path = mapped.map_or_else(std::env::current_exe, Ok).map_err(failed)?;
         let mut content = Content::new();
         content.file(&path)?;
-        Ok(content)
+        Ok(READ.get_or_init(|| content).clone())
     }
 
     /// Takes in some bytes.

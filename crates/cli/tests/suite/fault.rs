@@ -19,7 +19,7 @@ const THUMB: &str = "-mthumb -nostdlib -Wl,-estart -Wl,--section-start=.vectors=
 const AVR: Family = Family { target: "atmega328p", program: "avr-gcc", flags: "-mmcu=atmega328p" };
 const M4: Family = Family { target: "stm32f407", program: "arm-none-eabi-gcc", flags: "-mcpu=cortex-m4" };
 
-const FAMILIES: [Family; 8] = [
+const FAMILIES: [Family; 9] = [
     AVR,
     M4,
     Family { target: "stm32f051", program: "arm-none-eabi-gcc", flags: "-mcpu=cortex-m0" },
@@ -36,6 +36,11 @@ const FAMILIES: [Family; 8] = [
         target: "i8051",
         program: "sdcc",
         flags: "-mmcs51 --model-large --iram-size 128 --xram-loc 0x100",
+    },
+    Family {
+        target: "mc68hc08",
+        program: "sdcc",
+        flags: "-mhc08 --out-fmt-ihx --code-loc 0x860 --data-loc 0x60 --stack-loc 0x85e",
     },
 ];
 
@@ -140,6 +145,11 @@ fn every_model_runs_and_a_sample_repeats_itself() {
 fn limit_accepts_bypasses_and_reports_carry_them() {
     let (code, out, said) = AVR.fault(false, &format!("{CHECK} --limit 99 --format sarif"));
     assert!(code == Some(0) && out.contains("fault-bypass") && out.contains("fault.c"), "{out}{said}");
+    let (_, out, _) = AVR.fault(false, &format!("{CHECK} --format json"));
+    let bypassed = rows(&out).pop().expect("the total")["bypassed"].as_u64().expect("a number");
+    for (limit, code) in [(bypassed, Some(0)), (bypassed - 1, Some(1))] {
+        assert_eq!(AVR.fault(false, &format!("{CHECK} --limit {limit}")).0, code, "{limit}");
+    }
     let (code, out, _) = AVR.fault(false, &format!("{CHECK} --format junit"));
     assert!(code == Some(1) && out.contains("failures=\"1\"") && out.contains(":skip"), "{out}");
 }

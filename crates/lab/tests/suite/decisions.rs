@@ -12,7 +12,8 @@ const KEY: &str = "60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29
 const SIGNATURE: &str = "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716\
                          f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8";
 
-struct Silent;
+/// Progress that nobody looks at.
+pub struct Silent;
 
 impl Progress for Silent {
     fn report(&self, _: usize, _: usize, _: &str) {}
@@ -36,9 +37,15 @@ fn injected(from: &str, to: &str, signature: &[u8]) -> Injected {
     let input = folder.path().join("input");
     std::fs::write(&input, [&[0, b's', 0, 0][..], &bytes(KEY), signature].concat()).expect("a file");
     let at = program.symbol("ws_decide").expect("the program has it").address;
+    let setup = Setup { beside: vec![(input, at)], ..Setup::new(elf, "stm32f407") };
+    run(&workspace, setup, Window::Between { from: from.into(), to: to.into() }, 4_000_000)
+}
+
+/// Skips at the first and the last time of each instruction of a window.
+fn run(workspace: &Workspace, setup: Setup, window: Window, hang_cycles: u64) -> Injected {
     let request = Request {
-        setup: Setup { beside: vec![(input, at)], ..Setup::new(elf, "stm32f407") },
-        window: Window::Between { from: from.into(), to: to.into() },
+        setup,
+        window,
         models: vec![Model::Skip(1)],
         good: vec![Marker::Reach("ws_rejected".into())],
         bad: vec![Marker::Reach("ws_accepted".into())],
@@ -47,29 +54,59 @@ fn injected(from: &str, to: &str, signature: &[u8]) -> Injected {
         sample: None,
         seed: 1,
         max_cycles: 100_000_000,
-        hang_cycles: Some(4_000_000),
+        hang_cycles: Some(hang_cycles),
         prunes: true,
         state: None,
     };
-    fault::run(&workspace, &request, &Silent, &|_| {}).expect("a campaign")
+    fault::run(workspace, &request, &Silent, &|_| {}).expect("a campaign")
 }
 
-/// All but the branch of the program itself, which is one instruction of `main`.
-fn bypassed(injected: &Injected) -> u64 {
-    let own = injected.rows.iter().filter(|row| row.place.starts_with("main "));
+/// All but the branches of the program itself, in a function of it.
+fn bypassed(injected: &Injected, own: &str) -> u64 {
+    let own = injected.rows.iter().filter(|row| row.place.starts_with(own));
     injected.counts.of(Outcome::Bypassed) - own.map(|row| row.bypassed).sum::<u64>()
+}
+
+/// A command whose tag is another one's, as the meter opens it.
+fn assert_forged_is_refused(target: &str, variant: &str) {
+    let workspace = Workspace::find().expect("the project's folder");
+    let part = workspace.target(target).expect("a target");
+    let point = part.operating_point(None, None).expect("its clock");
+    let source = workspace.source(&part, &point).expect("a toolchain");
+    let elf = build_app(&source, variant, "forged").expect("it builds");
+    for function in ["ws_open_gcm", "ws_open_ascon"] {
+        let setup = Setup::new(elf.clone(), target);
+        let injected = run(&workspace, setup, Window::Function(function.into()), 1_000_000);
+        assert!(injected.counts.total() > 1_000, "{:?}", injected.counts);
+        assert_eq!(bypassed(&injected, "carry_out "), 0, "{function}: {:?}", injected.rows);
+    }
 }
 
 #[test]
 fn skip_accepts_no_wrong_signature() {
     let injected = injected("has_r", "ws_rejected", &bytes(SIGNATURE));
     assert!(injected.counts.total() > 200, "{:?}", injected.counts);
-    assert_eq!(bypassed(&injected), 0, "{:?}", injected.rows);
+    assert_eq!(bypassed(&injected, "main "), 0, "{:?}", injected.rows);
 }
 
 #[test]
 fn skip_accepts_no_signature_of_zeros() {
     let injected = injected("read_signature", "ws_rejected", &[0; 64]);
     assert!(injected.counts.total() > 100, "{:?}", injected.counts);
-    assert_eq!(bypassed(&injected), 0, "{:?}", injected.rows);
+    assert_eq!(bypassed(&injected, "main "), 0, "{:?}", injected.rows);
+}
+
+#[test]
+fn forged_command_is_opened_by_no_skip_on_avr() {
+    assert_forged_is_refused("atmega328p", "small");
+}
+
+#[test]
+fn forged_command_is_opened_by_no_skip_on_cortex_m4() {
+    assert_forged_is_refused("stm32f407", "fast");
+}
+
+#[test]
+fn forged_command_is_opened_by_no_skip_on_msp430() {
+    assert_forged_is_refused("msp430f5438a", "fast");
 }

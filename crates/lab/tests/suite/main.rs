@@ -13,6 +13,8 @@ mod clocks;
 mod constant_time;
 mod curves;
 mod decisions;
+mod fault_rules;
+mod fault_state;
 mod kernels;
 mod measured;
 mod meter_ports;

@@ -14,6 +14,7 @@ mod msp430;
 mod ordinary;
 mod r8c;
 mod registers_at_rest;
+mod restored;
 mod riscv;
 mod settings;
 mod taint;

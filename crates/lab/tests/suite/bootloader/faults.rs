@@ -2,8 +2,8 @@
 
 use super::part::{BootPart, on_each_part};
 use super::rig::{Behaviour, Rig, built, key, record_bytes, signed};
+use crate::decisions::Silent;
 use lab::fault::{self, Injected, Marker, Model, Outcome, Request, Window};
-use lab::progress::Progress;
 use lab::user_firmware::Setup;
 use lab::workspace::Workspace;
 use std::path::PathBuf;
@@ -12,12 +12,6 @@ use testkit::random::Random;
 on_each_part! {
     no_skip_runs_an_image_with_a_wrong_bit,
     no_skip_runs_an_older_image,
-}
-
-struct Silent;
-
-impl Progress for Silent {
-    fn report(&self, _: usize, _: usize, _: &str) {}
 }
 
 /// Faults from a function on, on a part whose confirmed slot has an image that must not run.

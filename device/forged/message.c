@@ -1,0 +1,3 @@
+#include "forged.h"
+
+#include "../meter/message.c"
