@@ -1,7 +1,10 @@
 /* Calls the primitives with every buffer at every address modulo 4, and compares what they give with what they give for
  * aligned buffers. The host reads the counts; that aligned buffers give the right thing is tested elsewhere. */
 #include "aes.h"
+#include "aes_ccm.h"
+#include "aes_cmac.h"
 #include "aes_ctr.h"
+#include "ascon_aead128.h"
 #include "chacha20_poly1305.h"
 #include "gcm.h"
 #include "ghash.h"
@@ -217,11 +220,47 @@ static void chacha20_poly1305(void)
     keep(keep(0, out, 37), rest + 49, 16);
 }
 
+static void ascon_aead128(void)
+{
+    const uint8_t *in = place(0, 37);
+    uint8_t *out = place(1, 37);
+    uint8_t *rest = place(2, 16 + 16 + 9 + 16);
+
+    ws_ascon_aead128_seal(rest, rest + 16, rest + 32, 9, in, 37, out, rest + 41);
+    keep(keep(0, out, 21), rest + 41, 16);
+    areas[0].bytes[offsets[0]] ^=
+        (uint8_t)ws_ascon_aead128_open(rest, rest + 16, rest + 32, 9, out, 37, rest + 41, out);
+    keep(37, out + 10, 27);
+}
+
+static void aes_ccm(void)
+{
+    const uint8_t *in = place(0, 37);
+    uint8_t *out = place(1, 37);
+    uint8_t *rest = place(2, 16 + 13 + 9 + 16);
+
+    ws_aes_ccm_seal(rest, 4, rest + 16, 13, rest + 29, 9, in, 37, out, rest + 38, 16);
+    keep(keep(0, out, 21), rest + 38, 16);
+    areas[0].bytes[offsets[0]] ^=
+        (uint8_t)ws_aes_ccm_open(rest, 4, rest + 16, 13, rest + 29, 9, out, 37, rest + 38, 16, out);
+    keep(37, out + 10, 27);
+}
+
+static void aes_cmac(void)
+{
+    const uint8_t *key = place(0, 16);
+    const uint8_t *in = place(1, 45);
+    uint8_t *mac = place(2, 16);
+
+    ws_aes_cmac(key, 4, in, 45, mac);
+    keep(0, mac, 16);
+}
+
 /* In the order in which the host names them. */
 static void (*const checks[])(void) = {
     aes_expand, aes_encrypt, aes_decrypt,   aes_in_place, aes_ctr,      ghash,
     gcm,        sha1_blocks, sha256_blocks, hmac,         keccak_bytes, secrets,
-    chacha20_poly1305,
+    chacha20_poly1305, ascon_aead128, aes_ccm, aes_cmac,
 };
 
 #define CHECKS (sizeof checks / sizeof checks[0])

@@ -7,7 +7,7 @@ use lab::workspace::Workspace;
 use mcu::{Stop, Until, new_machine};
 
 /// The checks, in the order of `device/alignment/main.c`.
-const CHECKS: [&str; 13] = [
+const CHECKS: [&str; 16] = [
     "aes expand",
     "aes encrypt",
     "aes decrypt",
@@ -21,6 +21,9 @@ const CHECKS: [&str; 13] = [
     "keccak bytes",
     "wipe and equal",
     "chacha20-poly1305",
+    "ascon-aead128",
+    "aes-ccm",
+    "aes-cmac",
 ];
 /// Four places for each of three buffers.
 const PLACINGS: u8 = 64;

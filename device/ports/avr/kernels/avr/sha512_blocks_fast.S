@@ -2,9 +2,9 @@
  * The compression function of SHA-512 for AVR (FIPS 180-4 section 6.4.2), the fast
  * variant.
  *
- * Cycles from the call instruction to the return inclusive: 55668 with one
+ * Cycles from the call instruction to the return inclusive: 54905 with one
  * block.
- * Stack with the return address: 346 bytes. Flash: 1568 bytes and 640 of constants.
+ * Stack with the return address: 346 bytes. Flash: 1546 bytes and 640 of constants.
  *
  * Constant flow: the instructions and addresses depend on the number of blocks
  * alone. The frame on the stack is wiped.
@@ -20,7 +20,8 @@
  * Rotations are by bytes (a choice of registers) and a few bits either way, nested
  * where two registers of a word do: Sigma1(x) is (x <<< 2 ^ (x >>> 24 ^ x >>> 1) >>> 1)
  * >>> 16, Sigma0(x) is ((x >>> 2 ^ x >>> 8) >>> 2 ^ x >>> 16 <<< 1) >>> 24. The message
- * schedule is a ring; a round makes its word in the registers that sum T1.
+ * schedule is a ring; a round makes its word in the registers that sum T1. Its first word is on
+ * top, so that a round's own is at a fixed distance below the array.
  */
 
 #define SPL_IO 0x3d
@@ -82,14 +83,13 @@
 	.endr
 .endm
 
-/* word >>>= 1. */
+/* word >>>= 1. Changes r0. */
 .macro rotate_right word
-	bst \word, 0
-	lsr \word + 7
-	.irp i, 6, 5, 4, 3, 2, 1, 0
+	mov r0, \word
+	lsr r0
+	.irp i, 7, 6, 5, 4, 3, 2, 1, 0
 	ror \word + \i
 	.endr
-	bld \word + 7, 7
 .endm
 
 /* word <<= 1, with the bit that falls out in the carry; and with it put in. */
@@ -104,10 +104,17 @@
 	adc \word, r1
 .endm
 
+/* X = word t of the ring, which goes down as Y does. */
+.macro at_word_now
+	movw r26, r28
+	subi r26, FRAME_VARIABLES + 8
+	sbci r27, 0
+.endm
+
 /* X = word t + n of the ring, of which the low bits of Z have t. Changes U. */
 .macro at_word n
-	mov U, r30
-	subi U, -(8 * \n + 1)
+	ldi U, lo8(1 - 8 * (\n + 1))
+	sub U, r30
 	andi U, 0x7f
 	in r26, SPL_IO
 	in r27, SPH_IO
@@ -199,7 +206,8 @@ ws_sha512_blocks:
 	ldd r31, Y + FRAME_DATA - FRAME_STATE + 1
 	in r26, SPL_IO
 	in r27, SPH_IO
-	adiw r26, 1
+	subi r26, lo8(-(FRAME_VARIABLES - 8 + 1))
+	sbci r27, hi8(-(FRAME_VARIABLES - 8 + 1))
 	ldi r18, 16
 0:
 	.irp i, 7, 6, 5, 4, 3, 2, 1, 0
@@ -208,6 +216,7 @@ ws_sha512_blocks:
 	.irp i, 0, 1, 2, 3, 4, 5, 6, 7
 	st X+, V + \i
 	.endr
+	sbiw r26, 16
 	dec r18
 	brne 0b
 	std Y + FRAME_DATA - FRAME_STATE, r30
@@ -229,14 +238,15 @@ ws_sha512_blocks:
 	brne 0b
 	ldi r30, lo8(ws_sha512_constants)
 	ldi r31, hi8(ws_sha512_constants)
+	clt
 
 /* The first 16 rounds take words of the message. */
-2:	at_word 0
+2:	at_word_now
 	load_x T
 	rjmp 4f
 
 /* The word of a later round: those of 16, 15, 7 and 2 rounds before. */
-3:	at_word 0
+3:	at_word_now
 	load_x T
 	at_word 1
 	load_x V
@@ -278,7 +288,7 @@ ws_sha512_blocks:
 	rotate_left V
 	mix U, V, 2
 	add_word U, 1
-	at_word 0
+	at_word_now
 	.irp i, 0, 1, 2, 3, 4, 5, 6, 7
 	st X+, T + \i
 	.endr
@@ -349,15 +359,13 @@ ws_sha512_blocks:
 	mov r18, r30
 	andi r18, 0x7f
 	breq 5f
-	cpi r30, lo8(ws_sha512_constants + 128)
-	ldi r18, hi8(ws_sha512_constants + 128)
-	cpc r31, r18
-	brlo 0f
+	brtc 0f
 	rjmp 3b
 0:	rjmp 2b
 
-/* Every 16 rounds the array goes back up. */
-5:	cpi r30, lo8(ws_sha512_constants + 640)
+/* Every 16 rounds the array goes back up. From then on T is set: words are made. */
+5:	set
+	cpi r30, lo8(ws_sha512_constants + 640)
 	ldi r18, hi8(ws_sha512_constants + 640)
 	cpc r31, r18
 	breq 7f

@@ -1,0 +1,181 @@
+//! Products and other results of kernels on random operands, half of them at the edges, against
+//! big integers and independent hashes. The edges themselves are in `curves`.
+//!
+//! The long form takes a million operands a kernel. It prints its seed, and goes on where it was
+//! ended:
+//!
+//! ```sh
+//! WATTSEAL_OPERATIONS=p256-field-multiply \
+//!     cargo test -p wattseal-lab --test suite -- --ignored --nocapture products::a_million
+//! ```
+
+use firmware::Firmware;
+use lab::harness::OperationRun;
+use lab::operations::{Catalogue, Operation};
+use lab::reference::field::Field;
+use lab::reference::{self, Case};
+use lab::target::Target;
+use lab::workspace::Workspace;
+use num_bigint::BigUint;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::PathBuf;
+
+/// Operands of a kernel in the suite, and in the long form.
+const FEW: u64 = 100;
+const MANY: u64 = 1_000_000;
+/// Operands between two marks of the long form, whose random numbers begin anew.
+const CHUNK: u64 = 1_000;
+const CYCLES: u64 = 1_000_000_000;
+/// Permutations and compression functions, by operations that consist of them.
+const PERMUTATIONS: [&str; 6] =
+    ["sha1", "sha256", "sha512", "sha3-256", "ascon-hash256", "chacha20-poly1305-seal"];
+
+/// Cases of an operation.
+struct Cases<'a> {
+    operation: &'a Operation,
+    /// Of an operation of a field: it, what it does, and 1 / R.
+    field: Option<(Field, &'a str, BigUint)>,
+}
+
+impl<'a> Cases<'a> {
+    fn new(operation: &'a Operation) -> Cases<'a> {
+        let field = operation.name.split_once("-field-").map(|(name, what)| {
+            let field = Field::named(name).expect("a field");
+            // p is prime: Fermat.
+            let r = BigUint::from(1u8) << (8 * field.bytes);
+            let inverse = r.modpow(&(&field.p - 2u8), &field.p);
+            (field, what, inverse)
+        });
+        Cases { operation, field }
+    }
+
+    fn draw(&self, rng: &mut StdRng) -> Case {
+        let Some((field, what, inverse)) = &self.field else {
+            let bytes = rng.random_range(0..=usize::from(self.operation.bytes));
+            return reference::random_case(self.operation, bytes, rng).expect("a reference");
+        };
+        let a = field.operand(rng);
+        let b = match rng.random_range(0..16) {
+            0 => a.clone(),
+            1 => (&field.limit - &a) % &field.limit,
+            _ => field.operand(rng),
+        };
+        let other = if *what == "square" { &a } else { &b };
+        if *what != "multiply" && *what != "square" {
+            return field.case(what, &a, &b).expect("an operation");
+        }
+        let product = &a * other % &field.p;
+        let product = if field.montgomery { product * inverse % &field.p } else { product };
+        let mut key = field.in_memory(&a);
+        if *what == "multiply" {
+            key.extend(field.in_memory(&b));
+        }
+        let outputs = vec![("output", field.in_memory(&product))];
+        Case { inputs: vec![("key", key)], outputs, ..Case::default() }
+    }
+}
+
+fn is_kernel(operation: &Operation) -> bool {
+    operation.name.contains("-field-") || PERMUTATIONS.contains(&operation.name.as_str())
+}
+
+/// Builds the chosen operations of a target in a variant, and hands each of them to `run`.
+fn each(
+    target: &Target,
+    variant: &str,
+    wanted: &dyn Fn(&Operation) -> bool,
+    run: &mut dyn FnMut(&Operation, &mut OperationRun<'_>),
+) {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let point = target.operating_point(None, None).expect("its own defaults");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
+    let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
+    operations.retain(|operation| is_kernel(operation) && wanted(operation));
+    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let build = firmware::build(&workspace.source(target, &point).expect("a toolchain"), variant, &names)
+        .expect("the firmware builds");
+    for operation in &operations {
+        let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
+        let mut bench =
+            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+        run(operation, &mut bench);
+    }
+}
+
+fn verify(what: &str, bench: &mut OperationRun<'_>, case: &Case) {
+    let measurement = bench.measure(case).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(measurement.verified, "{what}: {:02x?}", case.inputs);
+}
+
+fn check(name: &str, seed: u64) {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(name).expect("a target");
+    let mut rng = StdRng::seed_from_u64(seed);
+    for variant in ["small", "nompy", "mpy16", "fast"] {
+        each(&target, variant, &|_| true, &mut |operation, bench| {
+            let cases = Cases::new(operation);
+            let what = format!("{name} {variant} {}", operation.name);
+            (0..FEW).for_each(|_| verify(&what, bench, &cases.draw(&mut rng)));
+        });
+    }
+}
+
+/// The seed of the long form, and the operands that it has done.
+fn read_mark(path: &PathBuf) -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let (seed, done) = text.trim().split_once(' ')?;
+    Some((seed.parse().ok()?, done.parse().ok()?))
+}
+
+/// A million operands for each kernel that WATTSEAL_TARGETS and WATTSEAL_OPERATIONS name, in the
+/// variant `fast`.
+#[test]
+#[ignore = "takes hours"]
+fn a_million() {
+    let chosen = |variable: &str, name: &str| {
+        std::env::var(variable).map_or(true, |pattern| fast_glob::glob_match(&pattern, name))
+    };
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let fresh = testkit::random::seed();
+    let mut kernels = 0;
+    for name in TARGETS.iter().filter(|name| chosen("WATTSEAL_TARGETS", name)) {
+        let target = workspace.target(name).expect("a target");
+        let wanted = |operation: &Operation| chosen("WATTSEAL_OPERATIONS", &operation.name);
+        each(&target, "fast", &wanted, &mut |operation, bench| {
+            let file = format!("products-{name}-{}", operation.name);
+            let mark = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(file);
+            let (seed, mut done) = read_mark(&mark).filter(|(_, done)| *done < MANY).unwrap_or((fresh, 0));
+            let cases = Cases::new(operation);
+            while done < MANY {
+                let what = format!("{name} {}, seed {seed}, operands from {done} on", operation.name);
+                let mut rng = StdRng::seed_from_u64(seed ^ done);
+                (0..CHUNK).for_each(|_| verify(&what, bench, &cases.draw(&mut rng)));
+                done += CHUNK;
+                std::fs::write(&mark, format!("{seed} {done}\n")).expect("a mark");
+            }
+            println!("{name} {}: {done} operands, seed {seed}", operation.name);
+            kernels += 1;
+        });
+    }
+    assert_ne!(kernels, 0, "something is looked at");
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => {
+        const TARGETS: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[test]
+            fn $name() {
+                check(stringify!($name), testkit::random::seed());
+            }
+        )*
+    };
+}
+
+targets! {
+    atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 i8051 mc68hc08 ch32v003
+}
