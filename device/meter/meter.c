@@ -160,7 +160,7 @@ int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, struc
 }
 
 /* One translation unit with its two directions: calls between units cost flash, of which the
- * ATmega328P has 8 bytes left. */
+ * ATmega328P has 80 bytes left. */
 #include "uplink.inc"
 
 #include "downlink.inc"
