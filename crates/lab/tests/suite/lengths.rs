@@ -1,6 +1,7 @@
 //! Authenticated ciphers and CMAC on messages of 0 to 300 bytes, on each core's kernels, against
 //! the crates of the same names. Each run takes some lengths; `WATTSEAL_ORACLE=long` takes all.
 
+use crate::samples::{seed, two_of};
 use ascon_aead::AsconAead128;
 use ascon_aead::aead::{Aead as _, KeyInit as _, Payload as AsconPayload};
 use chacha20poly1305::ChaCha20Poly1305;
@@ -104,28 +105,35 @@ fn check(name: &str, variant: &str, rng: &mut StdRng) {
     }
 }
 
-macro_rules! targets {
-    ($($name:ident: $($variant:ident)*;)*) => { $(
-        #[test]
-        fn $name() {
-            let mut rng = StdRng::seed_from_u64(testkit::random::seed());
-            for variant in [$(stringify!($variant)),*] {
-                check(stringify!($name), variant, &mut rng);
-            }
-        }
-    )* };
+/// Targets with their variants that have kernels of their own.
+const TARGETS: [(&str, &[&str]); 11] = [
+    ("atmega328p", &["small", "fast"]),
+    ("atmega128l", &["fast"]),
+    ("msp430f5438a", &["small", "fast"]),
+    ("stm32f051", &["small", "fast"]),
+    ("stm32f100", &["small", "fast"]),
+    ("stm32f407", &["small", "fast"]),
+    ("stm32f767", &["fast"]),
+    ("i8051", &["small", "fast"]),
+    ("mc68hc08", &["small", "fast"]),
+    ("ch32v003", &["small", "fast"]),
+    ("r8c", &["fast"]),
+];
+
+fn check_variants((name, variants): &(&str, &[&str])) {
+    let mut rng = StdRng::seed_from_u64(seed());
+    for variant in *variants {
+        check(name, variant, &mut rng);
+    }
 }
 
-targets! {
-    atmega328p: small fast;
-    atmega128l: fast;
-    msp430f5438a: small fast;
-    stm32f051: small fast;
-    stm32f100: small fast;
-    stm32f407: small fast;
-    stm32f767: fast;
-    i8051: small fast;
-    mc68hc08: small fast;
-    ch32v003: small fast;
-    r8c: fast;
+#[test]
+fn two_targets() {
+    two_of(&TARGETS, seed()).map(check_variants);
+}
+
+#[test]
+#[ignore = "minutes: the other targets"]
+fn all_targets() {
+    TARGETS.iter().for_each(check_variants);
 }

@@ -9,6 +9,7 @@
 //!     cargo test -p wattseal-lab --test suite -- --ignored --nocapture products::a_million
 //! ```
 
+use crate::samples::{seed, two_of};
 use firmware::Firmware;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
@@ -164,18 +165,26 @@ fn a_million() {
     assert_ne!(kernels, 0, "something is looked at");
 }
 
-macro_rules! targets {
-    ($($name:ident)*) => {
-        const TARGETS: &[&str] = &[$(stringify!($name)),*];
-        $(
-            #[test]
-            fn $name() {
-                check(stringify!($name), testkit::random::seed());
-            }
-        )*
-    };
+const TARGETS: [&str; 10] = [
+    "atmega328p",
+    "atmega128l",
+    "msp430f5438a",
+    "stm32f051",
+    "stm32f100",
+    "stm32f407",
+    "stm32f767",
+    "i8051",
+    "mc68hc08",
+    "ch32v003",
+];
+
+#[test]
+fn few_of_two_targets() {
+    two_of(&TARGETS, seed()).map(|name| check(name, seed()));
 }
 
-targets! {
-    atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 i8051 mc68hc08 ch32v003
+#[test]
+#[ignore = "minutes: the other targets"]
+fn few() {
+    TARGETS.map(|name| check(name, seed()));
 }

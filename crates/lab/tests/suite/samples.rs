@@ -23,6 +23,12 @@ pub fn seed() -> u64 {
     *SEED
 }
 
+/// Two of some, of two cores where neighbours are of one.
+pub fn two_of<T>(all: &[T], seed: u64) -> [&T; 2] {
+    let first = (seed % all.len() as u64) as usize;
+    [&all[first], &all[(first + all.len() / 2) % all.len()]]
+}
+
 /// One of some.
 pub fn one_of<'a>(all: &[&'a str], seed: u64) -> &'a str {
     all[(seed % all.len() as u64) as usize]
