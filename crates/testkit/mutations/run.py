@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -225,7 +226,7 @@ def main() -> int:
         epilog="Example: crates/testkit/mutations/run.py --only wire",
     )
     parser.add_argument("--only", metavar="NAME", action="append", default=[], help="those whose names begin with this")
-    parser.add_argument("--spread", action="store_true", help="ten that are quick to build")
+    parser.add_argument("--spread", action="store_true", help="three of those that are quick to build, by WATTSEAL_SEED")
     parser.add_argument("--page", action="store_true", help="print the table of docs/reference/mutations.md, and run nothing")
     arguments = parser.parse_args()
     every = listed = mutations()
@@ -233,7 +234,9 @@ def main() -> int:
         print(page(listed), end="")
         return 0
     if arguments.spread:
-        listed = [m for m in listed if m.spread]
+        seed = int(os.environ.get("WATTSEAL_SEED") or random.randrange(1 << 32))
+        print(f"WATTSEAL_SEED={seed}", flush=True)
+        listed = random.Random(seed).sample([m for m in listed if m.spread], 3)
     if arguments.only:
         listed = [m for m in listed if m.name.startswith(tuple(arguments.only))]
         if not listed:
