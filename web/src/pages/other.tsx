@@ -1,4 +1,4 @@
-// Another maker's meter: its last telegram, record by record. Nothing is guessed: codes that are not known are shown as bytes.
+// Another maker's meter: its last telegram, record by record. Codes not known are shown as bytes.
 
 import type { JSX } from 'preact';
 import type { OtherMeter, Telegram, TelegramRecord } from '../api';

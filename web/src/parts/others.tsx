@@ -1,4 +1,4 @@
-// Other makers' meters, which are heard by wireless M-Bus: who they are, and what of them anybody may have sent.
+// Other makers' meters, by wireless M-Bus, and what of them anybody may have sent.
 
 import type { JSX } from 'preact';
 import type { OtherMeter } from '../api';

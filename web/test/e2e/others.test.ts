@@ -1,4 +1,4 @@
-// Other makers' meters: what is authenticated is told from what anybody may have sent, and nothing is guessed.
+// Other makers' meters: what is authenticated is told from what anybody may have sent.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-//! Wireless M-Bus: any bytes as a receiver's line, as a module's serial line, as a frame, and as records.
+//! Wireless M-Bus: any bytes as a receiver's line, a module's serial line, a frame, and records.
 //! Nothing is authenticated, and memory keeps its bounds from one input to the next.
 #![no_main]
 

@@ -92,11 +92,11 @@ impl Inbox {
 
     fn take(&self) -> Vec<(Sender, RawTelegram)> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let heard: Vec<_> = (0..BATCH_MAX).map_while(|_| queue.pop()).collect();
+        let telegrams: Vec<_> = (0..BATCH_MAX).map_while(|_| queue.pop()).collect();
         if !queue.is_empty() {
             self.more.notify_one();
         }
-        heard
+        telegrams
     }
 }
 
@@ -368,7 +368,7 @@ impl Worker {
         self.count_refused().await;
     }
 
-    /// Takes what was heard, and stores its telegrams in one transaction. `None`: a thread has ended.
+    /// Takes what was heard, and stores its telegrams in one transaction. `None`: a thread ended.
     async fn store(mut self, heard: Vec<(Sender, RawTelegram)>) -> Option<Worker> {
         let now_ms = now_ms();
         let mut telegrams: Vec<Box<NewTelegram>> = Vec::new();

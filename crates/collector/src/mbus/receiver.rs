@@ -1,5 +1,5 @@
-//! The way of what was heard to a telegram that is to be stored: reading, decryption, the judgement. It
-//! knows no clock, no socket and no database.
+//! The way of what was heard to a telegram that is to be stored: reading, decryption, the
+//! judgement. It knows no clock, no socket and no database.
 
 use super::contents::{clock_off_s, contents_of};
 use super::partial_messages::PartialMessages;

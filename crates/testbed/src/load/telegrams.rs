@@ -99,7 +99,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// Sends the first telegram until it is stored: the collector hears later than it has a database.
+    /// Sends the first telegram until it is stored: the collector hears after it has a database.
     fn until_heard(&mut self, child: &mut Child) -> Result<(), LoadError> {
         let (line, begun) = (self.meters[0].next_line()?, Instant::now());
         while self.count_stored()? == 0 {

@@ -45,8 +45,8 @@ pub struct ReceivedFrame {
     pub frame: Frame,
     /// The radio's mode, if the receiver says it.
     pub mode: Option<LinkMode>,
-    /// The frame that it is if its last two bytes are no CRC. A line of digits does not say, and one
-    /// frame in 65,536 without CRCs ends as one of format B.
+    /// The frame that it is if its last two bytes are no CRC. A line of digits does not say, and
+    /// one frame in 65,536 without CRCs ends as one of format B.
     pub without_crc: Option<Frame>,
 }
 
