@@ -9,7 +9,7 @@
 //!     cargo test -p wattseal-lab --test suite -- --ignored --nocapture products::a_million
 //! ```
 
-use crate::samples::{seed, two_of};
+use crate::samples::{is_chosen, seed, two_of};
 use firmware::Firmware;
 use lab::harness::OperationRun;
 use lab::operations::{Catalogue, Operation};
@@ -137,15 +137,12 @@ fn read_mark(path: &PathBuf) -> Option<(u64, u64)> {
 #[test]
 #[ignore = "takes hours"]
 fn a_million() {
-    let chosen = |variable: &str, name: &str| {
-        std::env::var(variable).map_or(true, |pattern| fast_glob::glob_match(&pattern, name))
-    };
     let workspace = Workspace::find().expect("the tests run inside the project");
     let fresh = testkit::random::seed();
     let mut kernels = 0;
-    for name in TARGETS.iter().filter(|name| chosen("WATTSEAL_TARGETS", name)) {
+    for name in TARGETS.iter().filter(|name| is_chosen("WATTSEAL_TARGETS", name)) {
         let target = workspace.target(name).expect("a target");
-        let wanted = |operation: &Operation| chosen("WATTSEAL_OPERATIONS", &operation.name);
+        let wanted = |operation: &Operation| is_chosen("WATTSEAL_OPERATIONS", &operation.name);
         each(&target, "fast", &wanted, &mut |operation, bench| {
             let file = format!("products-{name}-{}", operation.name);
             let mark = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(file);

@@ -29,6 +29,11 @@ pub fn two_of<T>(all: &[T], seed: u64) -> [&T; 2] {
     [&all[first], &all[(first + all.len() / 2) % all.len()]]
 }
 
+/// True of a name that fits the pattern in a variable of the environment, or where there is none.
+pub fn is_chosen(variable: &str, name: &str) -> bool {
+    std::env::var(variable).map_or(true, |pattern| fast_glob::glob_match(&pattern, name))
+}
+
 /// One of some.
 pub fn one_of<'a>(all: &[&'a str], seed: u64) -> &'a str {
     all[(seed % all.len() as u64) as usize]
