@@ -105,7 +105,8 @@ impl Stack {
     /// register if there is one, is over.
     fn has_returned(&self, machine: &dyn Mcu, begun: u32, link: Option<u32>) -> bool {
         match link {
-            Some(link) => machine.pc() == link && machine.sp() == begun,
+            // What a kernel jumps to returns for it, and takes its frame away.
+            Some(link) => machine.sp() > begun || machine.pc() == link && machine.sp() == begun,
             None if self.core == CoreName::Mcs51 => machine.sp() < begun,
             None => machine.sp() > begun,
         }
