@@ -14,7 +14,7 @@
 #define CODE 4
 #define BIT 1
 
-/* Of what is provisioned: the key of 128 bits. */
+/* Offset of the key of 128 bits in the provisioned data. */
 #define KEY 32
 #define MESSAGE (4 + WS_PLAINTEXT_BYTES + 16)
 
@@ -26,7 +26,7 @@ WS_NOINLINE void ws_open_ascon(const uint8_t *message);
 
 static volatile uint8_t ended;
 
-/* What is provisioned are its offsets. */
+/* Gives each byte of the provisioned data its offset for its value. */
 void ws_provision_read(uint8_t at, uint8_t *out, uint8_t len)
 {
     while (len-- != 0) {

@@ -579,7 +579,7 @@ targets! { whole: r8c i8051 mc68hc08 }
 targets! { ml_kem: atmega2560 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }
 
-/// Of what is a sample above, all.
+/// All operations that the samples above are drawn from.
 #[test]
 #[ignore = "minutes: all long operations"]
 fn long_of_all_targets() {

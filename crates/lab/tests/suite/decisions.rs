@@ -12,7 +12,7 @@ const KEY: &str = "60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29
 const SIGNATURE: &str = "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716\
                          f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8";
 
-/// Progress that nobody looks at.
+/// Progress that is not shown.
 pub struct Silent;
 
 impl Progress for Silent {

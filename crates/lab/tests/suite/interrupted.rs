@@ -66,7 +66,7 @@ const OPERATIONS: [&str; 27] = [
 /// The stack of a core, and its mask of interrupts.
 struct Stack {
     core: CoreName,
-    /// Of the stack pointer, to its address in memory.
+    /// Difference of the stack pointer's address in memory from its value.
     offset: u32,
     /// End of the variables, above which the stack is.
     end: u32,

@@ -35,7 +35,7 @@ const PERMUTATIONS: [&str; 6] =
 /// Cases of an operation.
 struct Cases<'a> {
     operation: &'a Operation,
-    /// Of an operation of a field: it, what it does, and 1 / R.
+    /// A field, its operation and 1 / R, where the operation is a field's.
     field: Option<(Field, &'a str, BigUint)>,
 }
 

@@ -454,7 +454,7 @@ targets! {
     relative: atmega328p atmega2560 atmega128l atmega324pa atmega32u4 msp430fr5994 stm32f051 stm32f100 stm32f407 stm32l4r5 stm32f401 stm32f411 samd21 nrf52840 rp2040
 }
 
-/// Of what is a sample above, one target of a core in all variants.
+/// One target of each sampled core, in all variants.
 #[test]
 #[ignore = "minutes: builds all variants"]
 fn all_variants() {

@@ -229,7 +229,7 @@ fn check(database: &Connection, meters: &[Meter]) -> Result<u64, LoadError> {
         let (meter, counter, authenticated): (String, u32, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let contents: String = row.get(3)?;
         let wrong = |what: &str| LoadError::Wrong(format!("{meter}: telegram {counter} {what}: {contents}"));
-        let (last, _) = expected.get_mut(&meter).ok_or_else(|| wrong("is of nobody"))?;
+        let (last, _) = expected.get_mut(&meter).ok_or_else(|| wrong("is of no meter of this load"))?;
         *last += 1;
         if *last != counter {
             return Err(wrong(&format!("stands where {last} should be")));
