@@ -1,6 +1,7 @@
 //! A program's UART as a serial port of this machine: a pseudo-terminal, or a TCP connection.
 
 use lab::LabError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
@@ -114,7 +115,7 @@ impl Drop for SerialPort {
     fn drop(&mut self) {
         let SerialPort::Pty(_, slave) = self else { return };
         let until = Instant::now() + LONGEST_REST;
-        while rustix::io::ioctl_fionread(&*slave).is_ok_and(|unread| unread > 0) && Instant::now() < until {
+        while has_unread(slave) && Instant::now() < until {
             thread::sleep(LOOK_EVERY);
         }
     }
@@ -131,6 +132,13 @@ fn terminal() -> rustix::io::Result<(File, OwnedFd, String)> {
     settings.make_raw();
     tcsetattr(&slave, OptionalActions::Now, &settings)?;
     Ok((File::from(master), slave, path))
+}
+
+/// Whether bytes of the master wait in the slave. Linux hands them over on another thread; poll(2)
+/// waits for it, FIONREAD does not.
+fn has_unread(slave: &OwnedFd) -> bool {
+    let mut slave = [PollFd::new(slave, PollFlags::IN)];
+    poll(&mut slave, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// Waits for a connection.

@@ -178,10 +178,14 @@ fn make(
     let extension = if source.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
     let made = Build { folder: out.join(&place), extension };
-    // Two runs at once must not write the same objects; whoever comes second finds everything
-    // built.
+    let missing = || programs.iter().copied().filter(|op| !build.image(op).is_file()).collect::<Vec<_>>();
+    // A run whose programs are there does not wait for others' builds.
+    if missing().is_empty() {
+        return Ok(build);
+    }
+    // Two runs at once must not write the same objects; the second finds everything built.
     let _building = lock(&made.folder)?;
-    let wanted: Vec<&str> = programs.iter().copied().filter(|op| !build.image(op).is_file()).collect();
+    let wanted = missing();
     if wanted.is_empty() {
         return Ok(build);
     }
