@@ -4,6 +4,8 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// A clone of the project with nothing measured yet, as far as a bench looks at one.
 struct Clone(tempfile::TempDir);
@@ -55,6 +57,21 @@ impl Clone {
         let path = self.0.path().join(file);
         let text = std::fs::read_to_string(&path).expect("a text");
         std::fs::write(path, format!("{text}{line}\n")).expect("a file");
+    }
+
+    /// The locks of builds, held as another process's build holds them.
+    fn lock_builds(&self) -> Vec<std::fs::File> {
+        let found = Command::new("find")
+            .arg(self.0.path().join("target/firmware"))
+            .args(["-name", "*.lock"])
+            .output()
+            .expect("find runs");
+        let lock = |path: &str| {
+            let file = std::fs::File::open(path).expect("a lock");
+            file.lock().expect("locked");
+            file
+        };
+        str::from_utf8(&found.stdout).expect("UTF-8").lines().map(lock).collect()
     }
 
     /// All files of kept rows.
@@ -120,4 +137,21 @@ fn a_row_is_taken_for_the_same_contents_alone() {
     // Another program.
     clone.append("device/crypto/sha1.c", "volatile const char ws_remark __attribute__((used)) = 1;");
     assert!(!clone.bench(&[]).1);
+}
+
+#[test]
+fn run_waits_for_no_build_of_others_if_its_programs_are_there() {
+    let clone = Clone::new();
+    let (first, _) = clone.bench(&[]);
+    let locks = clone.lock_builds();
+    assert!(!locks.is_empty());
+    std::thread::scope(|scope| {
+        let (done, is_done) = mpsc::channel();
+        let clone = &clone;
+        scope.spawn(move || done.send(clone.bench(&["--fresh"])));
+        let again = is_done.recv_timeout(Duration::from_secs(100));
+        // A run that waits goes on now, and the test ends.
+        drop(locks);
+        assert_eq!(again.ok(), Some((first, false)));
+    });
 }
