@@ -6,6 +6,8 @@
 //! --ignored --nocapture`. WATTSEAL_SEED=n begins with run n: a broken run goes on from the seed
 //! that it printed last.
 
+mod costs;
+
 use device::meter::oms::{Reading, Sealing, telegram};
 use lab::board::Quantity;
 use lab::workspace::Workspace;
@@ -361,7 +363,7 @@ fn no_counter_comes_twice_and_the_register_never_goes_back() {
 }
 
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes a quarter of an hour"]
 fn twenty_thousand_cuts() {
     const RUNS: u64 = 200;
     const CUTS: u64 = 100;
