@@ -33,36 +33,7 @@ __asm__(".global ws_meter_suites\n.set ws_meter_suites, " TEXT(WS_METER_SUITES))
 
 typedef char ws_message_has_aes128_gcm[WS_HAS_SUITE(WS_SUITE_AES128_GCM) ? 1 : -1];
 
-uint16_t ws_message_read_16(const uint8_t *in)
-{
-    return (uint16_t)((uint16_t)in[0] << 8 | in[1]);
-}
-
-uint32_t ws_message_read_32(const uint8_t *in)
-{
-    return (uint32_t)ws_message_read_16(in) << 16 | ws_message_read_16(in + 2);
-}
-
-void ws_message_write_16(uint8_t *out, uint16_t value)
-{
-    out[0] = (uint8_t)(value >> 8);
-    out[1] = (uint8_t)value;
-}
-
-void ws_message_write_32(uint8_t *out, uint32_t value)
-{
-    ws_message_write_16(out, (uint16_t)(value >> 16));
-    ws_message_write_16(out + 2, (uint16_t)value);
-}
-
-void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len)
-{
-    uint8_t i;
-
-    for (i = 0; i < len; i++) {
-        out[i] = in[i];
-    }
-}
+#include "bytes.inc"
 
 uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
 {

@@ -74,10 +74,13 @@ RUNTIME := $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_FILES))
 # alone in drivers/<app>; in ports/shared are those that several ports have, most for chips on their boards.
 SHARED_msp430 := cc2500 fm25 noise provision stack
 SHARED_cortex-m := $(SHARED_msp430)
+# The meter as others read it has parts of the meter, and its drivers.
+BASE := $(if $(filter oms,$(APP)),meter,$(APP))
+SHARED_FILES := $(if $(filter oms,$(APP)),$(addprefix meter/,metering.c metering_add.c numbers.c record.c))
 # A part that the port has in assembly, ports/<port>/<app>/<part>.S, replaces the C file.
-PORT_PARTS := $(wildcard $(PORT)/$(APP)/*.S)
-PARTS := $(patsubst $(APP)/%.c,$(OBJ)/$(APP)/parts/%.o, \
-	$(filter-out $(APP)/main.c $(PORT_PARTS:$(PORT)/%.S=%.c),$(wildcard $(APP)/*.c)))
+PORT_PARTS := $(wildcard $(PORT)/$(BASE)/*.S)
+PART_FILES := $(filter-out $(APP)/main.c $(PORT_PARTS:$(PORT)/%.S=%.c),$(wildcard $(APP)/*.c) $(SHARED_FILES))
+PARTS := $(patsubst %.c,$(OBJ)/$(APP)/parts/%.o,$(notdir $(PART_FILES)))
 PARTS += $(patsubst ports/%,$(OBJ)/ports/%.o,$(PORT_PARTS))
 # What the app needs of the part, ports/<port>/verify.
 ifeq ($(APP),verify)
@@ -88,10 +91,10 @@ endif
 PARTS += $(patsubst ports/%,$(OBJ)/ports/%.o,$(VERIFY_PORT))
 endif
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
-USED := $(call included,$(wildcard $(APP)/*.[ch]))
+USED := $(call included,$(wildcard $(APP)/*.[ch]) $(SHARED_FILES))
 ifneq ($(USED),)
 DRIVERS := $(if $(TOOLCHAIN_drivers),$(PORT)/$(TOOLCHAIN_drivers))
-DRIVER_FILES := $(if $(DRIVERS),$(foreach folder,$(DRIVERS) $(DRIVERS)/$(APP),$(wildcard $(folder)/*.c $(folder)/*.S)) \
+DRIVER_FILES := $(if $(DRIVERS),$(foreach folder,$(DRIVERS) $(DRIVERS)/$(BASE),$(wildcard $(folder)/*.c $(folder)/*.S)) \
 	$(patsubst %,ports/shared/%.c,$(SHARED_$(TOOLCHAIN_port))))
 MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(USED))
 ifneq ($(MISSING),)
@@ -135,7 +138,7 @@ $(OBJ)/ports/shared/boot_key.S.o: FLAGS += $(if $(BOOT_KEY_FILE),-DWS_BOOT_KEY='
 $(OBJ)/ports/shared/boot_key.S.o: $(BOOT_KEY_FILE) $(OBJ)/$(APP)/settings
 endif
 
-C_FILES := $(call c_files,$(wildcard $(APP)/*.[ch]) $(PORT_FILES) $(if $(USED),$(DRIVER_FILES)) $(BOOT_FILES) $(BOOT_PARTS:%=boot/%.c))
+C_FILES := $(call c_files,$(wildcard $(APP)/*.[ch]) $(SHARED_FILES) $(PORT_FILES) $(if $(USED),$(DRIVER_FILES)) $(BOOT_FILES) $(BOOT_PARTS:%=boot/%.c))
 LIBRARY := $(C_FILES:%=$(OBJ)/crypto/%.o) $(KERNEL_NAMES:%=$(OBJ)/kernels/%.o)
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
@@ -173,12 +176,18 @@ $(OBJ)/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS) $(filter -DWS_SLOT=%,$(BOOT_DEF
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)
-$(OBJ)/meter/parts/metering.o $(OBJ)/meter/parts/metering_add.o: PORT_CFLAGS += -mhwmult=none
+$(OBJ)/$(APP)/parts/metering.o $(OBJ)/$(APP)/parts/metering_add.o: PORT_CFLAGS += -mhwmult=none
 endif
 
 $(OBJ)/$(APP)/parts/%.o: $(APP)/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+
+ifneq ($(BASE),$(APP))
+$(OBJ)/$(APP)/parts/%.o: meter/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
+	@mkdir -p $(@D)
+	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+endif
 
 ifneq ($(BOOT_PARTS),)
 $(OBJ)/boot/parts/%.o: boot/%.c $(OBJ)/settings

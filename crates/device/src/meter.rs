@@ -7,6 +7,7 @@ pub mod eeprom;
 pub mod flash;
 pub mod message;
 pub mod metering;
+pub mod oms;
 pub mod runner;
 pub mod status;
 pub mod store;

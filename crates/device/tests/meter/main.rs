@@ -6,6 +6,7 @@ mod journal;
 mod link;
 mod metering;
 mod numbers;
+mod oms;
 mod posix;
 mod settings;
 mod vectors;

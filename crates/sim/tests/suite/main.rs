@@ -5,5 +5,6 @@ mod configured;
 mod deliveries;
 mod firmware;
 mod network;
+mod oms;
 mod power_cuts;
 mod scenario;
