@@ -3,10 +3,9 @@
 //! host build (`crates/device`); each target takes others of them, because a call takes
 //! millions of cycles.
 
-use firmware::Firmware;
+use crate::operations::each_operation;
 use hex_literal::hex;
-use lab::harness::OperationRun;
-use lab::operations::{Catalogue, Operation, VARIANTS};
+use lab::operations::{Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::curve::Curve;
 use lab::reference::field::Field;
@@ -319,27 +318,14 @@ fn field_cases(operation: &str) -> Vec<Case> {
 }
 
 fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) -> Vec<Case>) {
-    let workspace = Workspace::find().expect("the tests run inside the project");
-    let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
-    let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
-    operations.retain(|operation| !of(operation).is_empty());
-    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    if names.is_empty() {
-        return;
-    }
-    let build = firmware::build(&workspace.source(target, &point).expect("a toolchain"), variant, &names)
-        .expect("the firmware builds");
-    for operation in &operations {
-        let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-        let mut bench =
-            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+    let wanted = |operation: &Operation| !of(operation).is_empty();
+    each_operation(target, variant, CYCLES, &wanted, &mut |operation, bench| {
         for (index, case) in of(operation).iter().enumerate() {
-            let measurement = bench.measure(case).expect("the operation returns");
+            let is_right = bench.run_case(case).expect("the operation returns");
             let what = format!("{} {} {variant}, turn {turn}, case {index}", target.name(), operation.name);
-            assert!(measurement.verified, "{what}");
+            assert!(is_right, "{what}");
         }
-    }
+    });
 }
 
 fn check_target(name: &str, turn: usize) {

@@ -24,6 +24,7 @@ mod meter_renewal;
 mod meter_update;
 mod mutated;
 mod node;
+mod operations;
 mod plan;
 mod probe;
 mod products;
