@@ -31,6 +31,7 @@ mod products;
 mod random_module;
 mod runtime;
 mod samples;
+mod shared_objects;
 mod signals;
 mod traces;
 mod unobserved;
