@@ -145,9 +145,12 @@ PROGRAMS := $(WANTED:%=$(B)/%.elf)
 SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS)
 APP_SETTINGS := $(SUITES_FLAGS) | $(MEMORIES) | $(BOOT_DEFINES) $(BOOT_KEY_FILE) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
+# C of these flags: compiled, or taken from where a build of the same sources has put it.
+compile = $(if $(SOURCES),sh toolchains/stored $@ '$(SOURCES)' $(CC) $1 -c $<,$(CC) $1 -MMD -MP -c $< -o $@)
+
 $(OBJ)/crypto/%.o: crypto/%.c $(OBJ)/settings
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(call OPTIMISE,$*) -MMD -MP -c $< -o $@
+	$(call compile,$(CFLAGS) $(call OPTIMISE,$*))
 
 $(OBJ)/kernels/%.o: $(KERNELS)/%.S $(OBJ)/settings
 	@mkdir -p $(@D)
@@ -155,7 +158,7 @@ $(OBJ)/kernels/%.o: $(KERNELS)/%.S $(OBJ)/settings
 
 $(OBJ)/ports/%.c.o: ports/%.c $(OBJ)/settings $(OBJ)/clock
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS) $(CLOCK_FLAGS) $(WIRING) -MMD -MP -c $< -o $@
+	$(call compile,$(PORT_CFLAGS) $(CLOCK_FLAGS) $(WIRING))
 
 $(OBJ)/ports/%.S.o: ports/%.S $(OBJ)/settings $(OBJ)/clock
 	@mkdir -p $(@D)
@@ -169,7 +172,7 @@ endif
 # The app's frame around the operation is the same in every variant, too.
 $(OBJ)/$(APP)/%.o: $(APP)/main.c $(OBJ)/settings $(OBJ)/$(APP)/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
+	$(call compile,$(PORT_CFLAGS) $(BENCH_FLAGS))
 
 # Which suites the meter has, and that it takes images: of those its structures have parts.
 $(OBJ)/meter/%.o: PORT_CFLAGS += $(SUITES_FLAGS) $(filter -DWS_SLOT=%,$(BOOT_DEFINES))
@@ -181,7 +184,7 @@ endif
 
 $(OBJ)/$(APP)/parts/%.o: $(APP)/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+	$(call compile,$(PORT_CFLAGS:-O2=$(SMALLEST)))
 
 ifneq ($(BASE),$(APP))
 $(OBJ)/$(APP)/parts/%.o: meter/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
@@ -192,7 +195,7 @@ endif
 ifneq ($(BOOT_PARTS),)
 $(OBJ)/boot/parts/%.o: boot/%.c $(OBJ)/settings
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+	$(call compile,$(PORT_CFLAGS:-O2=$(SMALLEST)))
 endif
 
 $(OBJ)/$(APP)/device.ld: $(PORT)/device.ld.in $(if $(BOOT_PORT),$(BOOT_PORT)/layout.h) $(OBJ)/$(APP)/settings

@@ -223,6 +223,17 @@ impl<'a> OperationRun<'a> {
         self.measure_unobserved(case)
     }
 
+    /// Runs the operation once on the inputs of `case`, without timing it. Returns true if it gives
+    /// all outputs and the result. That takes half as long as [`OperationRun::measure`], or less.
+    ///
+    /// # Errors
+    /// As [`OperationRun::measure`].
+    pub fn run_case(&mut self, case: &Case) -> Result<bool, LabError> {
+        self.write(case)?;
+        self.run_to(self.ready, |machine, until| machine.run(until))?;
+        self.verify(case)
+    }
+
     /// As [`OperationRun::measure`], following all calls.
     fn measure_call(&mut self, case: &Case) -> Result<Measurement, LabError> {
         self.write(case)?;

@@ -8,6 +8,7 @@ pub mod drbg;
 pub mod ed25519;
 pub mod field;
 pub mod hybrid;
+mod jacobian;
 pub mod lms;
 pub mod ml_dsa;
 pub mod ml_kem;

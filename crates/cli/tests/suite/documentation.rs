@@ -3,10 +3,10 @@
 //! it wants gets one, and one of all rows gets a target. The collector's lines and the
 //! demonstration's are run by the tests of their own crates.
 
-use lab::operations::VARIANTS;
+use lab::operations::{Catalogue, VARIANTS};
 use lab::plot::{Axis, Chart, Series, Style, svg};
 use lab::workspace::Workspace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -28,19 +28,8 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
     }
-    // The sweep is a command of its own: here it is of one target, another each time, without one
-    // of the compiler's two slow builds of the curves, which take longer than all else together.
     if line.starts_with("./wattseal bench --all") {
-        let mut random = Random::new(seed());
-        let left_out = ["portable", "small"][random.below(2) as usize];
-        run.push_str(" --cold");
-        for variant in VARIANTS.into_iter().filter(|variant| *variant != left_out) {
-            run.push_str(&format!(" --variant {variant}"));
-        }
-        let workspace = Workspace::at(&home()).expect("the project");
-        let targets = workspace.target_names().expect("the target files");
-        let target = &targets[random.below(targets.len() as u32) as usize];
-        run.push_str(&format!(" --target {target}"));
+        run.push_str(&sample_of_sweep(&mut Random::new(seed())));
     }
     let once = LINES.lock().expect("no panic").entry(line.to_owned()).or_default().clone();
     once.get_or_init(|| {
@@ -50,6 +39,32 @@ fn run(document: &str, line: &str) {
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{document}: {line}\n{error}");
     });
+}
+
+/// Further arguments of the sweep, which is a command of its own. Here it is of one target, another
+/// each time, without one of the compiler's two slow builds of the curves, which take longer than
+/// all else together; and of a third of the operations, in the long tier of all.
+fn sample_of_sweep(random: &mut Random) -> String {
+    let left_out = ["portable", "small"][random.below(2) as usize];
+    let variants: Vec<&str> = VARIANTS.into_iter().filter(|variant| *variant != left_out).collect();
+    let workspace = Workspace::at(&home()).expect("the project");
+    let targets = workspace.target_names().expect("the target files");
+    let name = &targets[random.below(targets.len() as u32) as usize];
+    let mut arguments = format!(" --cold --target {name}");
+    variants.iter().for_each(|variant| arguments.push_str(&format!(" --variant {variant}")));
+    if std::env::var("WATTSEAL_ORACLE").is_ok_and(|length| length == "long") {
+        return arguments;
+    }
+    let target = workspace.target(name).expect("a target");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
+    let mut names = BTreeSet::new();
+    for variant in variants {
+        let built = catalogue.built_as(&target, variant).expect("the target's sets");
+        names.extend(built.into_iter().map(|operation| operation.name));
+    }
+    let first = random.below(3) as usize;
+    names.iter().skip(first).step_by(3).for_each(|name| arguments.push_str(&format!(" --op {name}")));
+    arguments
 }
 
 /// The lines of a document that are run here; `./wattseal test` runs this one.

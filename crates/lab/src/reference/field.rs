@@ -3,6 +3,7 @@
 use super::Case;
 use num_bigint::BigUint;
 use rand::{Rng, RngCore, rngs::StdRng};
+use std::sync::OnceLock;
 
 /// A prime field, and how the firmware has its elements in memory.
 pub struct Field {
@@ -15,6 +16,8 @@ pub struct Field {
     pub bytes: usize,
     /// Elements stand as a R mod p, R = 2^(8 bytes).
     pub montgomery: bool,
+    /// 1 / R mod p, once it is needed.
+    r_inverse: OnceLock<BigUint>,
 }
 
 impl Field {
@@ -33,7 +36,8 @@ impl Field {
             _ => return None,
         };
         let bytes = p.bits().div_ceil(8) as usize;
-        Some(Field { limit: limit.unwrap_or_else(|| p.clone()), p, bytes, montgomery })
+        let limit = limit.unwrap_or_else(|| p.clone());
+        Some(Field { limit, p, bytes, montgomery, r_inverse: OnceLock::new() })
     }
 
     /// As it stands in memory: little-endian.
@@ -51,9 +55,12 @@ impl Field {
         if !self.montgomery {
             return product;
         }
-        let r = BigUint::from(1u8) << (8 * self.bytes);
-        // p is prime, so its elements have inverses: Fermat.
-        product * r.modpow(&(&self.p - 2u8), &self.p) % &self.p
+        let r_inverse = self.r_inverse.get_or_init(|| {
+            let r = BigUint::from(1u8) << (8 * self.bytes);
+            // p is prime, so its elements have inverses: Fermat.
+            r.modpow(&(&self.p - 2u8), &self.p)
+        });
+        product * r_inverse % &self.p
     }
 
     /// Any operand, as often as not one where carries, borrows and reductions go far.
@@ -116,19 +123,24 @@ impl Field {
             ..Case::default()
         })
     }
+
+    /// A case with random operands; `None` for an operation that there is not.
+    #[must_use]
+    pub fn random_case(&self, operation: &str, rng: &mut StdRng) -> Option<Case> {
+        let a = self.operand(rng);
+        // Equal and opposite operands meet by chance hardly ever.
+        let b = match rng.random_range(0..16) {
+            0 => a.clone(),
+            1 => (&self.limit - &a) % &self.limit,
+            _ => self.operand(rng),
+        };
+        self.case(operation, &a, &b)
+    }
 }
 
-/// A case with random operands; `None` for a field or an operation that there is not.
+/// As [`Field::random_case`]; `None` also for a field that there is not.
 pub(super) fn case(field: &str, operation: &str, rng: &mut StdRng) -> Option<Case> {
-    let field = Field::named(field)?;
-    let a = field.operand(rng);
-    // Equal and opposite operands meet by chance hardly ever.
-    let b = match rng.random_range(0..16) {
-        0 => a.clone(),
-        1 => (&field.limit - &a) % &field.limit,
-        _ => field.operand(rng),
-    };
-    field.case(operation, &a, &b)
+    Field::named(field)?.random_case(operation, rng)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Curves y² = x³ - 3x + b over prime fields: points in affine coordinates, of numbers of any
-//! length. Slow, and nothing in it is secret. A test compares them with OpenSSL.
+//! length. Nothing in it is secret. A test compares them with OpenSSL.
 
+use super::jacobian::Jacobian;
 use super::octets;
 use num_bigint::BigUint;
 
@@ -148,14 +149,16 @@ impl Point {
 
     /// This point `number` times; none at infinity.
     pub(super) fn times(&self, number: &BigUint) -> Option<Point> {
-        (0..number.bits()).rev().fold(None, |sum: Option<Point>, bit| {
-            let doubled = sum.and_then(|sum| sum.plus(&sum));
-            match (doubled, number.bit(bit)) {
-                (Some(doubled), true) => doubled.plus(self),
-                (None, true) => Some(self.clone()),
-                (doubled, false) => doubled,
+        let p = self.domain.prime();
+        let mut sum = Jacobian::infinity();
+        for bit in (0..number.bits()).rev() {
+            sum = sum.doubled(&p);
+            if number.bit(bit) {
+                sum = sum.plus((&self.x, &self.y), &p);
             }
-        })
+        }
+        let (x, y) = sum.to_affine(&p)?;
+        Some(Point { domain: self.domain, x, y })
     }
 
     pub(super) fn x(&self) -> &BigUint {
@@ -229,6 +232,54 @@ mod tests {
         points_are_openssl_s(&P192, Nid::X9_62_PRIME192V1)?;
         points_are_openssl_s(&P224, Nid::SECP224R1)?;
         points_are_openssl_s(&P384, Nid::SECP384R1)
+    }
+
+    /// The sum of two points in Jacobian coordinates, the first with another Z than 1.
+    fn jacobian_sum(one: &Point, other: &Point) -> Option<(BigUint, BigUint)> {
+        let (domain, p) = (one.domain, one.domain.prime());
+        // The base twice, less the base, plus `one`: each of these steps changes Z.
+        let base = domain.base();
+        let minus = &p - &base.y;
+        let start = Jacobian::of((&base.x, &base.y)).doubled(&p).plus((&base.x, &minus), &p);
+        let start = start.plus((&one.x, &one.y), &p).plus((&base.x, &minus), &p);
+        start.plus((&other.x, &other.y), &p).to_affine(&p)
+    }
+
+    #[test]
+    fn jacobian_sums_are_those_of_the_affine_formulas() {
+        for domain in [&SECP160R1, &P192, &P224, &P384] {
+            let p = domain.prime();
+            let mut points = vec![domain.base()];
+            for _ in 0..6 {
+                let last = points.last().expect("one");
+                points.push(last.plus(last).and_then(|sum| sum.plus(&domain.base())).expect("no infinity"));
+            }
+            let negated = |point: &Point| Point { y: &p - &point.y, ..point.clone() };
+            points.extend(points.iter().map(negated).collect::<Vec<_>>());
+            for one in &points {
+                for other in &points {
+                    let affine = one.plus(other).map(|sum| (sum.x, sum.y));
+                    // Equal points are doubled, opposite ones are none.
+                    assert_eq!(affine.is_none(), one.x == other.x && one.y != other.y);
+                    let plain = Jacobian::of((&one.x, &one.y)).plus((&other.x, &other.y), &p);
+                    assert_eq!(plain.to_affine(&p), affine);
+                    assert_eq!(jacobian_sum(one, other), affine);
+                }
+                let at_infinity = Jacobian::infinity();
+                assert_eq!(at_infinity.doubled(&p).to_affine(&p), None);
+                let sum = at_infinity.doubled(&p).plus((&one.x, &one.y), &p);
+                assert_eq!(sum.to_affine(&p), Some((one.x.clone(), one.y.clone())));
+            }
+        }
+    }
+
+    /// On P-192 no point has a y of zero, because its order is prime; the formulas do not know the
+    /// order.
+    #[test]
+    fn doubled_point_whose_y_is_zero_is_at_infinity() {
+        let p = P192.prime();
+        let doubled = Jacobian::of((&BigUint::from(1u8), &BigUint::ZERO)).doubled(&p);
+        assert_eq!(doubled.to_affine(&p), None);
     }
 
     #[test]

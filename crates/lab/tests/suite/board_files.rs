@@ -73,7 +73,7 @@ fn refused(root: &Path, arguments: &[&str]) -> String {
 }
 
 /// A copy of what firmware is built of.
-fn project_copy(project: &Workspace, name: &str) -> PathBuf {
+pub fn project_copy(project: &Workspace, name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&root);
     for folder in ["boards", "device", "targets"] {

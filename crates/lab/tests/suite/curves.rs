@@ -1,12 +1,12 @@
 //! Curves on every emulated target: published vectors of ECDSA, Ed25519 and ECDH, right and wrong
-//! ones, and the prime fields with operands at their edges in every variant. All vectors run on the
-//! host build (`crates/device`); each target takes others of them, because a call takes
-//! millions of cycles.
+//! ones, and the prime fields with operands at their edges. All vectors run on the host build
+//! (`crates/device`); each target takes others of them, because a call takes millions of cycles.
+//! The full tier has the kernels of all targets, and the C of two.
 
-use firmware::Firmware;
+use crate::operations::each_operation;
+use crate::samples::{seed, two_of};
 use hex_literal::hex;
-use lab::harness::OperationRun;
-use lab::operations::{Catalogue, Operation, VARIANTS};
+use lab::operations::{Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::curve::Curve;
 use lab::reference::field::Field;
@@ -319,39 +319,46 @@ fn field_cases(operation: &str) -> Vec<Case> {
 }
 
 fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) -> Vec<Case>) {
-    let workspace = Workspace::find().expect("the tests run inside the project");
-    let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
-    let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
-    operations.retain(|operation| !of(operation).is_empty());
-    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    if names.is_empty() {
-        return;
-    }
-    let build = firmware::build(&workspace.source(target, &point).expect("a toolchain"), variant, &names)
-        .expect("the firmware builds");
-    for operation in &operations {
-        let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-        let mut bench =
-            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+    let wanted = |operation: &Operation| !of(operation).is_empty();
+    each_operation(target, variant, CYCLES, &wanted, &mut |operation, bench| {
         for (index, case) in of(operation).iter().enumerate() {
-            let measurement = bench.measure(case).expect("the operation returns");
+            let is_right = bench.run_case(case).expect("the operation returns");
             let what = format!("{} {} {variant}, turn {turn}, case {index}", target.name(), operation.name);
-            assert!(measurement.verified, "{what}");
+            assert!(is_right, "{what}");
         }
-    }
+    });
 }
 
-fn check_target(name: &str, turn: usize) {
+/// Checks a target in these variants.
+fn check_target(name: &str, turn: usize, variants: &[&str]) {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(name).expect("a target");
-    for variant in VARIANTS {
+    for &variant in variants {
         check(&target, variant, turn, &|operation| field_cases(&operation.name));
         // The curves above the fields are the same C in small as in portable.
         if variant != "small" {
             check(&target, variant, turn, &|operation| cases(&operation.name, turn, variant == "fast"));
         }
     }
+}
+
+/// The variants in C: the same sources on every target, by other compilers.
+fn c_variants() -> Vec<&'static str> {
+    VARIANTS.into_iter().filter(|variant| *variant != "fast").collect()
+}
+
+/// The kernels of a target, and the C where the sample has it: it takes five times as long.
+fn check_sample(name: &str, turn: usize) {
+    check_target(name, turn, &["fast"]);
+    if two_of(TARGETS, seed()).contains(&&name) {
+        check_target(name, turn, &c_variants());
+    }
+}
+
+#[test]
+#[ignore = "minutes: the C variants of the other targets"]
+fn c_variants_of_all_targets() {
+    TARGETS.iter().enumerate().for_each(|(turn, name)| check_target(name, turn, &c_variants()));
 }
 
 #[test]
@@ -370,7 +377,7 @@ fn the_vectors_are_there() {
         "ed25519-sign",
         "ed25519-verify",
     ] {
-        for turn in 0..TARGETS {
+        for turn in 0..TARGETS.len() {
             let cases = cases(operation, turn, true);
             assert!(cases.len() >= 2, "{operation}");
             let refused = |case: &Case| case.result == Some(-1);
@@ -386,16 +393,19 @@ fn the_vectors_are_there() {
     assert!(field_cases("p384-field-multiply").len() > 900);
 }
 
-/// As many as there are below.
-const TARGETS: usize = 10;
-
 macro_rules! targets {
-    ($($name:ident $turn:literal)*) => { $(
-        #[test]
-        fn $name() {
-            check_target(stringify!($name), $turn);
-        }
-    )* };
+    ($($name:ident $turn:literal)*) => {
+        /// By their turns.
+        const TARGETS: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                assert_eq!(TARGETS[$turn], stringify!($name));
+                check_sample(stringify!($name), $turn);
+            }
+        )*
+    };
 }
 
 targets! {

@@ -9,15 +9,14 @@
 //!     cargo test -p wattseal-lab --test suite -- --ignored --nocapture products::a_million
 //! ```
 
+use crate::operations::each_operation;
 use crate::samples::{is_chosen, seed, two_of};
-use firmware::Firmware;
 use lab::harness::OperationRun;
-use lab::operations::{Catalogue, Operation};
+use lab::operations::Operation;
 use lab::reference::field::Field;
 use lab::reference::{self, Case};
 use lab::target::Target;
 use lab::workspace::Workspace;
-use num_bigint::BigUint;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::PathBuf;
@@ -35,45 +34,23 @@ const PERMUTATIONS: [&str; 6] =
 /// Cases of an operation.
 struct Cases<'a> {
     operation: &'a Operation,
-    /// A field, its operation and 1 / R, where the operation is a field's.
-    field: Option<(Field, &'a str, BigUint)>,
+    /// A field and its operation, where the operation is a field's.
+    field: Option<(Field, &'a str)>,
 }
 
 impl<'a> Cases<'a> {
     fn new(operation: &'a Operation) -> Cases<'a> {
-        let field = operation.name.split_once("-field-").map(|(name, what)| {
-            let field = Field::named(name).expect("a field");
-            // p is prime: Fermat.
-            let r = BigUint::from(1u8) << (8 * field.bytes);
-            let inverse = r.modpow(&(&field.p - 2u8), &field.p);
-            (field, what, inverse)
-        });
+        let field = operation.name.split_once("-field-");
+        let field = field.map(|(name, what)| (Field::named(name).expect("a field"), what));
         Cases { operation, field }
     }
 
     fn draw(&self, rng: &mut StdRng) -> Case {
-        let Some((field, what, inverse)) = &self.field else {
+        let Some((field, what)) = &self.field else {
             let bytes = rng.random_range(0..=usize::from(self.operation.bytes));
             return reference::random_case(self.operation, bytes, rng).expect("a reference");
         };
-        let a = field.operand(rng);
-        let b = match rng.random_range(0..16) {
-            0 => a.clone(),
-            1 => (&field.limit - &a) % &field.limit,
-            _ => field.operand(rng),
-        };
-        let other = if *what == "square" { &a } else { &b };
-        if *what != "multiply" && *what != "square" {
-            return field.case(what, &a, &b).expect("an operation");
-        }
-        let product = &a * other % &field.p;
-        let product = if field.montgomery { product * inverse % &field.p } else { product };
-        let mut key = field.in_memory(&a);
-        if *what == "multiply" {
-            key.extend(field.in_memory(&b));
-        }
-        let outputs = vec![("output", field.in_memory(&product))];
-        Case { inputs: vec![("key", key)], outputs, ..Case::default() }
+        field.random_case(what, rng).expect("an operation")
     }
 }
 
@@ -81,35 +58,20 @@ fn is_kernel(operation: &Operation) -> bool {
     operation.name.contains("-field-") || PERMUTATIONS.contains(&operation.name.as_str())
 }
 
-/// Builds the chosen operations of a target in a variant, and hands each of them to `run`.
+/// Hands each of the chosen kernels of a target in a variant to `run`.
 fn each(
     target: &Target,
     variant: &str,
     wanted: &dyn Fn(&Operation) -> bool,
     run: &mut dyn FnMut(&Operation, &mut OperationRun<'_>),
 ) {
-    let workspace = Workspace::find().expect("the tests run inside the project");
-    let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
-    let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
-    operations.retain(|operation| is_kernel(operation) && wanted(operation));
-    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    if names.is_empty() {
-        return;
-    }
-    let build = firmware::build(&workspace.source(target, &point).expect("a toolchain"), variant, &names)
-        .expect("the firmware builds");
-    for operation in &operations {
-        let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
-        let mut bench =
-            OperationRun::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
-        run(operation, &mut bench);
-    }
+    let chosen = |operation: &Operation| is_kernel(operation) && wanted(operation);
+    each_operation(target, variant, CYCLES, &chosen, run);
 }
 
 fn verify(what: &str, bench: &mut OperationRun<'_>, case: &Case) {
-    let measurement = bench.measure(case).unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert!(measurement.verified, "{what}: {:02x?}", case.inputs);
+    let is_right = bench.run_case(case).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(is_right, "{what}: {:02x?}", case.inputs);
 }
 
 fn check(name: &str, seed: u64) {
