@@ -189,7 +189,7 @@ $(OBJ)/$(APP)/parts/%.o: $(APP)/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
 ifneq ($(BASE),$(APP))
 $(OBJ)/$(APP)/parts/%.o: meter/%.c $(OBJ)/settings $(OBJ)/$(APP)/settings
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS:-O2=$(SMALLEST)) -MMD -MP -c $< -o $@
+	$(call compile,$(PORT_CFLAGS:-O2=$(SMALLEST)))
 endif
 
 ifneq ($(BOOT_PARTS),)
