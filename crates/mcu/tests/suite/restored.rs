@@ -1,5 +1,7 @@
-//! [`mcu::Mcu::restore`] on the AVR, Cortex-M0, 8051, R8C and 68HC08: a restored machine runs on as
-//! the one that it was made of.
+//! [`mcu::Mcu::restore`] on the AVR, Cortex-M0, 8051, R8C and 68HC08: a restored machine
+//! runs on as the one that it was made of.
+//!
+//! A Cortex-M0 runs on alike in steps of a cycle, up to breakpoints, and with nobody watching.
 //!
 //! The programs are random, with writes to registers of peripherals, and where the part has a timer
 //! with its interrupts.
@@ -124,6 +126,14 @@ impl Record {
         self.0.push(format!("{what:?}"));
     }
 
+    /// Instructions, accesses and interrupts, but for how the instructions were come to: each run
+    /// has a first one.
+    fn program(&self) -> impl Iterator<Item = &str> {
+        let kept = ["Step", "Access", "(\"interrupt\"", "\"skipped\""];
+        let events = self.0.iter().filter(move |event| kept.iter().any(|kept| event.starts_with(kept)));
+        events.map(|event| event.split(", flow:").next().unwrap_or(event))
+    }
+
     fn count(&self, what: &str) -> usize {
         self.0.iter().filter(|event| event.starts_with(what)).count()
     }
@@ -193,6 +203,16 @@ fn state(machine: &dyn Mcu) -> Vec<(String, Vec<u8>)> {
     found
 }
 
+/// As [`assert_same`], but for how the next instruction is come to, which each run tells anew.
+#[track_caller]
+fn assert_same_but_flow(one: &dyn Mcu, other: &dyn Mcu, what: &str) {
+    let counts = |machine: &dyn Mcu| (machine.cycles(), machine.instructions(), machine.nonvolatile_writes());
+    assert_eq!(counts(one), counts(other), "{what}");
+    for ((name, one), (_, other)) in state(one).into_iter().zip(state(other)).skip(1) {
+        assert!(one == other, "{what}: {name} is not as in one run");
+    }
+}
+
 #[track_caller]
 fn assert_same(one: &dyn Mcu, other: &dyn Mcu, what: &str) {
     for ((name, one), (_, other)) in state(one).into_iter().zip(state(other)) {
@@ -211,13 +231,38 @@ struct Program {
 /// Runs for some cycles, over and over; how it ended, and what was seen.
 fn run(program: &Program, machine: &mut dyn Mcu, cycles: u64) -> (String, Record) {
     let mut record = Record::default();
-    let until = Until { cycles: Some(machine.cycles() + cycles), addresses: vec![program.end] };
+    let how = run_in_pieces(program, machine, cycles, cycles, &[], Some(&mut record));
+    (how, record)
+}
+
+/// As [`run`], in runs of at most `piece` cycles, which end at breakpoints, too.
+fn run_in_pieces(
+    program: &Program,
+    machine: &mut dyn Mcu,
+    cycles: u64,
+    piece: u64,
+    breakpoints: &[u32],
+    mut record: Option<&mut Record>,
+) -> String {
+    let end = machine.cycles() + cycles;
+    let addresses = [&[program.end], breakpoints].concat();
     loop {
-        let stop = machine.run_observed(&until, &mut record);
-        if stop != Ok(mcu::Stop::Address(program.end)) {
-            return (format!("{stop:?}"), record);
+        let until = Until { cycles: Some(end.min(machine.cycles() + piece)), addresses: addresses.clone() };
+        let stop = match &mut record {
+            Some(record) => machine.run_observed(&until, *record),
+            None => machine.run(&until),
+        };
+        match stop {
+            Ok(mcu::Stop::Address(address)) if address == program.end => machine.set_pc(program.again),
+            Ok(mcu::Stop::Address(_)) => {}
+            // A run executes its first instruction whatever breakpoint is there.
+            Ok(mcu::Stop::Cycles) if machine.cycles() < end => {
+                if machine.pc() == program.end {
+                    machine.set_pc(program.again);
+                }
+            }
+            stop => return format!("{stop:?}"),
         }
-        machine.set_pc(program.again);
     }
 }
 
@@ -309,6 +354,29 @@ impl Core {
     }
 }
 
+/// Runs a program from one state to another in runs of other lengths than the first.
+fn check_pieces(
+    program: &Program,
+    before: &dyn Mcu,
+    after: &dyn Mcu,
+    cycles: u64,
+    first: &(String, Record),
+    random: &mut Random,
+) {
+    let addresses: Vec<u32> = (0..3).map(|_| program.again + 2 * random.below(48)).collect();
+    for (piece, addresses) in [(1, &[][..]), (7, &addresses), (cycles, &addresses)] {
+        let mut stepped = before.snapshot();
+        let mut record = Record::default();
+        let how = run_in_pieces(program, &mut *stepped, cycles, piece, addresses, Some(&mut record));
+        let what = format!("in pieces of {piece} cycles, with breakpoints at {addresses:x?}");
+        assert!(how == first.0 && record.program().eq(first.1.program()), "{what}");
+        assert_same_but_flow(&*stepped, after, &what);
+    }
+    let mut unseen = before.snapshot();
+    assert_eq!(run_in_pieces(program, &mut *unseen, cycles, cycles, &[], None), first.0);
+    assert_same_but_flow(&*unseen, after, "with nobody watching");
+}
+
 /// Runs a program, restores it in several ways, and runs it again each time.
 fn check(core: &Core, random: &mut Random) -> Record {
     let (program, other) = (core.program(random), core.program(random));
@@ -327,6 +395,9 @@ fn check(core: &Core, random: &mut Random) -> Record {
         assert_same(machine, &*after, what);
     };
     again(&mut *machine, "restored after its run");
+    if core.target == CORTEX_M0.target {
+        check_pieces(&program, &*before, &*after, cycles, &first, random);
+    }
     // Whoever changed its program has it back.
     assert!(machine.poke(program.again, &core.no_operation.repeat(8)));
     let _ = run(&program, &mut *machine, cycles);

@@ -4,13 +4,16 @@
 /// the encoding means it).
 #[inline(always)]
 pub(super) fn shift(value: u32, kind: u8, amount: u32, carry: bool) -> u32 {
-    match kind {
-        0 => value << (amount & 31),
-        1 => (u64::from(value) >> (amount & 63)) as u32,
-        2 => (i64::from(value as i32) >> (amount & 63)) as u32,
-        3 => value.rotate_right(amount & 31),
-        _ => value >> 1 | u32::from(carry) << 31,
-    }
+    // All are one shift to the right of two words: a choice without a jump, which the host would
+    // foresee badly.
+    let sign = (value as i32 >> 31) as u32;
+    let high = if kind == 4 { carry.into() } else { value };
+    let high = if kind == 2 { sign } else { high };
+    let high = if kind == 1 { 0 } else { high };
+    let low = if kind == 0 { 0 } else { value };
+    let by = if kind == 4 { 1 } else { amount & 63 };
+    let by = if kind == 0 { 32 - (amount & 31) } else { by };
+    ((u64::from(high) << 32 | u64::from(low)) >> by) as u32
 }
 
 /// As [`shift`], with the carry out.

@@ -9,11 +9,31 @@ use super::timing::Timing;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ops::Range;
 
-/// A decoded instruction and what the timing model notes of it.
+/// A decoded instruction and what the timing model notes of it. The rest is right once it is
+/// decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Slot<N> {
     pub op: Op,
     pub note: N,
+    pub address: u32,
+    /// Bytes to the slot of the instruction after it.
+    stride: i32,
+    /// Bytes to the slot of a branch's target in the same region, else 0.
+    pub jump: i32,
+}
+
+/// A slot that the loop stands at, in the table or in a margin behind a region.
+pub(super) type At<N> = *const Slot<N>;
+
+/// The slot after one that is decoded.
+///
+/// # Safety
+/// `at` points to a slot of a table, and is decoded.
+#[inline(always)]
+pub(super) unsafe fn after<N>(at: At<N>) -> At<N> {
+    // SAFETY: an instruction lies wholly in its region, and behind that is a margin of as many
+    // slots as an instruction can have.
+    unsafe { at.byte_offset((*at).stride as isize) }
 }
 
 /// The slots of one view.
@@ -48,8 +68,11 @@ const MARGIN: usize = 2;
 const REACH: u32 = 18;
 
 pub(super) struct Code<T: Timing> {
+    /// Those of all regions, and one for [`Code::lift`].
     slots: Vec<Slot<T::Note>>,
     pub regions: Vec<Region>,
+    /// The region that execution last came to by a jump.
+    entered: Region,
     architecture: Architecture,
     /// Offsets into the memory's bytes between which RAM has been decoded: [low, high).
     low: usize,
@@ -74,6 +97,9 @@ pub(super) fn decode_at(memory: &Memory, architecture: Architecture, address: u3
 }
 
 impl<T: Timing> Code<T> {
+    /// Bytes of a slot.
+    const STRIDE: i32 = size_of::<Slot<T::Note>>() as i32;
+
     pub fn new(memory: &Memory, architecture: Architecture) -> Code<T> {
         let mut regions = Vec::new();
         let mut first = 0;
@@ -82,7 +108,8 @@ impl<T: Timing> Code<T> {
             first += view.size as usize / 2 + MARGIN;
         }
         Code {
-            slots: Self::blank(first),
+            slots: Self::blank(first + 1),
+            entered: regions[0],
             regions,
             architecture,
             low: usize::MAX,
@@ -115,6 +142,7 @@ impl<T: Timing> Code<T> {
         Code {
             slots: Self::blank(self.slots.len()),
             regions: self.regions.clone(),
+            entered: self.entered,
             architecture: self.architecture,
             low: usize::MAX,
             high: 0,
@@ -163,26 +191,48 @@ impl<T: Timing> Code<T> {
     }
 
     /// The region that an address lies in.
-    pub fn region(&self, address: u32) -> Option<Region> {
+    fn region(&self, address: u32) -> Option<Region> {
         self.regions.iter().copied().find(|region| region.index(address).is_some())
     }
 
-    /// The slot at an index.
-    ///
-    /// A copy would go through the stack, and the dispatcher would wait for it: hence a reference
-    /// that the borrow checker does not tie to the table.
-    ///
-    /// # Safety
-    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was
-    /// filled. Nothing that changes the table ([`Code::fill`], [`Code::invalidate`],
-    /// [`Code::mark`], [`Code::unmark`], [`Code::clear`]) may be called as long as the reference is
-    /// used.
+    /// The slot of the instruction at an address.
     #[inline(always)]
-    pub unsafe fn slot<'a>(&self, index: usize) -> &'a Slot<T::Note> {
+    pub fn find(&mut self, address: u32) -> Option<At<T::Note>> {
+        match self.entered.index(address) {
+            Some(index) => Some(self.at(index)),
+            None => self.enter(address),
+        }
+    }
+
+    /// As [`Code::find`], in whatever region comes first.
+    #[cold]
+    pub fn enter(&mut self, address: u32) -> Option<At<T::Note>> {
+        self.entered = self.region(address)?;
+        self.entered.index(address).map(|index| self.at(index))
+    }
+
+    /// The slot at an index.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> At<T::Note> {
         debug_assert!(index < self.slots.len());
-        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table; the caller sees to
-        // the lifetime.
-        unsafe { &*self.slots.as_ptr().add(index) }
+        self.slots.as_ptr().wrapping_add(index)
+    }
+
+    /// The index of a slot.
+    pub fn index(&self, at: At<T::Note>) -> usize {
+        (at.addr() - self.slots.as_ptr().addr()) / Self::STRIDE as usize
+    }
+
+    /// The region of a slot, or that in whose margin it is.
+    fn region_of(&self, index: usize) -> Region {
+        self.regions.iter().copied().rfind(|region| region.first <= index).unwrap_or(self.regions[0])
+    }
+
+    /// The address of a slot, decoded or not.
+    #[cold]
+    pub fn address(&self, at: At<T::Note>) -> u32 {
+        let index = self.index(at);
+        self.region_of(index).address(index)
     }
 
     /// The instruction at an index, whatever marks lie over it.
@@ -194,14 +244,9 @@ impl<T: Timing> Code<T> {
     /// Decodes the instruction at `index` with this ITSTATE, and, if it is IT or in its block,
     /// those that the block holds after it. False where the instruction does not lie wholly in the
     /// region, or must not be executed.
-    pub fn fill(
-        &mut self,
-        memory: &Memory,
-        timing: &T,
-        region: Region,
-        mut index: usize,
-        mut it: u8,
-    ) -> bool {
+    #[cold]
+    pub fn fill(&mut self, memory: &Memory, timing: &T, mut index: usize, mut it: u8) -> bool {
+        let region = self.region_of(index);
         let start = index;
         loop {
             let address = region.address(index);
@@ -219,7 +264,14 @@ impl<T: Timing> Code<T> {
             }
             let mut op = decode::decode(first, second, address, it, self.architecture);
             let note = timing.classify(&mut op, address);
-            self.put(index, Slot { op, note });
+            // The loop indexes registers by these. A floating-point instruction has others, too.
+            if op.inner != Opcode::Float {
+                (op.d, op.n, op.m) = (op.d & 15, op.n & 15, op.m & 15);
+            }
+            let stride = Self::STRIDE * i32::from(op.length >> 1);
+            let target = region.index(op.imm).filter(|_| op.inner.is_direct_branch());
+            let jump = target.map_or(0, |target| (target as i32 - index as i32) * Self::STRIDE);
+            self.put(index, Slot { op, note, address, stride, jump });
             if it != 0 || op.inner == Opcode::It {
                 self.blocks.push(index);
             }
@@ -233,6 +285,21 @@ impl<T: Timing> Code<T> {
             }
             index += usize::from(op.length >> 1);
         }
+    }
+
+    /// Copies the instruction at a marked slot to a place of its own, from where execution goes on
+    /// behind the mark.
+    pub fn lift(&mut self, index: usize) -> At<T::Note> {
+        let place = self.slots.len() - 1;
+        let mut slot = self.slots[index];
+        slot.op = self.op(index);
+        let back = (index as i32 - place as i32) * Self::STRIDE;
+        slot.stride += back;
+        if slot.jump != 0 {
+            slot.jump += back;
+        }
+        self.slots[place] = slot;
+        self.at(place)
     }
 
     fn put(&mut self, index: usize, mut slot: Slot<T::Note>) {

@@ -1,6 +1,6 @@
 //! Taking exceptions, returning from them, sleeping, stopping: what happens between instructions.
 
-use super::code::Region;
+use super::code::At;
 use super::core_state::CortexM;
 use super::decode::Architecture;
 use super::fault_status::Trap;
@@ -151,9 +151,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         &mut self,
         value: u32,
         observer: &mut O,
-        cycles: &mut u64,
-        instructions: &mut u64,
-    ) -> Result<Option<(Region, usize)>, Fault> {
+    ) -> Result<Option<At<T::Note>>, Fault> {
         let pc = self.core.state.pc;
         if value >> 28 != 15 || self.core.state.ipsr == 0 {
             self.fault = Some(if value == LR_AT_RESET {
@@ -165,11 +163,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             });
             return Ok(None);
         }
-        self.cycles = *cycles;
-        *instructions += 1;
-        self.instructions = *instructions;
+        self.instructions += 1;
         self.exception_return(value, observer)?;
-        *cycles = self.cycles;
         self.deadline = 0;
         self.enter().map(Some)
     }

@@ -1,11 +1,11 @@
 //! The dispatch loop: what each instruction does.
 
 use super::arithmetic::{add_with_carry, shift, shift_c, shift_register};
-use super::code::Region;
+use super::code::{self, At};
 use super::core_state::CortexM;
 use super::fault_status::Trap;
 use super::nvic;
-use super::op::{Op, Opcode};
+use super::op::Opcode;
 use super::registers::Sleep;
 use super::semihosting;
 use super::timing::{Retired, Timing};
@@ -18,25 +18,22 @@ use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 /// compiled as one unit, in the module of that type: so those of four processors are built side by
 /// side.
 pub(super) trait Execute: Timing {
-    /// The loop itself. The state's `pc` and `it`, the machine's `cycles` and `instructions` are
-    /// kept in locals within it and written back wherever something outside may look at them.
+    /// The loop itself. The state's `pc` and `it` and the machine's `cycles` are kept in locals
+    /// within it and written back wherever something outside may look at them.
     fn run_loop<O: Observer>(machine: &mut Machine<CortexM<Self>>, observer: &mut O) -> Result<Stop, Fault> {
         use Opcode::*;
 
         let start = machine.instructions;
         let mut cycles = machine.cycles;
-        let mut instructions = start;
         let mut flow = machine.flow;
-        let (mut region, mut index) = machine.enter()?;
-        let first = index;
+        let mut here = machine.enter()?;
+        let first = here;
 
-        // The instruction at a marked slot.
-        let mut marked: Op;
         'run: loop {
             if cycles >= machine.deadline {
                 machine.cycles = cycles;
-                machine.instructions = instructions;
-                machine.core.state.pc = region.address(index);
+                machine.core.state.pc = machine.core.code.address(here);
+                let index = machine.core.code.index(here);
                 machine.core.state.it = machine.core.code.op(index).it;
                 machine.flow = Flow::Next;
                 if let Some(stop) = machine.service(observer)? {
@@ -48,37 +45,48 @@ pub(super) trait Execute: Timing {
                 cycles = machine.cycles;
                 // What an IT block holds may just have been rewritten, and must be decoded as its
                 // part.
-                if machine.flow != Flow::Next || machine.core.state.it != 0 {
-                    (region, index) = machine.enter()?;
-                }
+                here = if machine.flow != Flow::Next || machine.core.state.it != 0 {
+                    machine.enter()?
+                } else {
+                    machine.core.code.at(index)
+                };
                 if O::enabled() && machine.flow != Flow::Next {
                     flow = machine.flow;
                 }
             }
 
-            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled
-            // one. Until the loop turns, only `fill` changes the table, and `op` and `slot` are not
-            // used after it.
-            let mut slot = unsafe { machine.core.code.slot(index) };
+            // SAFETY: `here` comes from `find` or `at`, or is `after` a decoded one. Until the loop
+            // turns, only `fill` changes the table, and `op` and `slot` are not used after it.
+            let mut slot = unsafe { &*here };
             let mut op = &slot.op;
             let mut kind = op.kind;
 
             macro_rules! address {
                 () => {
-                    region.address(index)
+                    slot.address
                 };
             }
             macro_rules! r {
                 ($register:expr) => {
-                    machine.core.state.r[usize::from($register & 15)]
+                    // SAFETY: `Code::fill` makes `d`, `n` and `m` less than 16; others are made so
+                    // where they stand.
+                    unsafe { *machine.core.state.r.get_unchecked(usize::from($register)) }
+                };
+            }
+            macro_rules! w {
+                ($register:expr) => {
+                    // SAFETY: as above.
+                    *unsafe { machine.core.state.r.get_unchecked_mut(usize::from($register)) }
                 };
             }
             // Puts the locals where the rest of the core finds them.
             macro_rules! publish {
                 () => {
+                    publish!(address!())
+                };
+                ($pc:expr) => {
                     machine.cycles = cycles;
-                    machine.instructions = instructions;
-                    machine.core.state.pc = address!();
+                    machine.core.state.pc = $pc;
                     machine.core.state.it = op.it;
                     if O::enabled() {
                         machine.flow = flow;
@@ -88,7 +96,7 @@ pub(super) trait Execute: Timing {
             macro_rules! fail {
                 () => {{
                     publish!();
-                    return Err(machine.fault.take().unwrap_or_else(|| machine.undefined(op.length)));
+                    return Err(machine.take_fault(op.length));
                 }};
             }
             macro_rules! cost {
@@ -104,8 +112,9 @@ pub(super) trait Execute: Timing {
             macro_rules! next {
                 ($outcome:expr) => {{
                     cycles += cost!(address!(), $outcome);
-                    index += usize::from(op.length >> 1);
-                    instructions += 1;
+                    // SAFETY: it is decoded.
+                    here = unsafe { code::after(here) };
+                    machine.instructions += 1;
                     continue 'run;
                 }};
             }
@@ -114,24 +123,46 @@ pub(super) trait Execute: Timing {
                 ($target:expr, $outcome:expr, $flow:expr) => {{
                     let target: u32 = $target;
                     let at = address!();
-                    match region.index(target) {
-                        Some(found) => index = found,
-                        None => match machine.core.code.region(target) {
-                            Some(found) => {
-                                region = found;
-                                index = region.index(target).unwrap_or(region.first);
-                            }
-                            None => {
-                                machine.fault =
-                                    Some(Fault::Unmapped { pc: at, address: target, size: 2, kind: "fetch" });
-                                fail!();
-                            }
-                        },
-                    }
+                    let Some(found) = machine.core.code.find(target) else {
+                        machine.fault =
+                            Some(Fault::Unmapped { pc: at, address: target, size: 2, kind: "fetch" });
+                        fail!();
+                    };
+                    here = found;
                     cycles += cost!(at, $outcome);
-                    instructions += 1;
+                    machine.instructions += 1;
                     if O::enabled() {
                         flow = $flow;
+                    }
+                    continue 'run;
+                }};
+            }
+            // As `jump!`, of a branch to `op.imm`.
+            macro_rules! branch {
+                ($target:expr, $outcome:expr, $flow:expr) => {{
+                    if slot.jump == 0 {
+                        jump!($target, $outcome, $flow);
+                    }
+                    cycles += cost!(address!(), $outcome);
+                    // SAFETY: `jump` leads to a slot of the same region.
+                    here = unsafe { here.byte_offset(slot.jump as isize) };
+                    machine.instructions += 1;
+                    if O::enabled() {
+                        flow = $flow;
+                    }
+                    continue 'run;
+                }};
+            }
+            // A branch to what is no Thumb code address. Cycles that are lent would lie in memory
+            // for the whole loop.
+            macro_rules! return_or_fail {
+                ($value:expr, $outcome:expr) => {{
+                    cycles += u64::from(machine.core.timing.retire(op, &slot.note, address!(), $outcome));
+                    publish!();
+                    let Some(found) = machine.special_branch($value, observer)? else { fail!() };
+                    (here, cycles) = (found, machine.cycles);
+                    if O::enabled() {
+                        flow = machine.core.return_flow;
                     }
                     continue 'run;
                 }};
@@ -245,7 +276,7 @@ pub(super) trait Execute: Timing {
                     let (a, b): (u32, u32) = ($a, $b);
                     let (sum, carry) = a.overflowing_add(b);
                     machine.core.state.c = carry;
-                    machine.core.state.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
+                    machine.core.state.v = (a as i32).overflowing_add(b as i32).1;
                     nz!(sum)
                 }};
             }
@@ -254,7 +285,7 @@ pub(super) trait Execute: Timing {
                     let (a, b): (u32, u32) = ($a, $b);
                     let difference = a.wrapping_sub(b);
                     machine.core.state.c = a >= b;
-                    machine.core.state.v = ((a ^ b) & (a ^ difference)) >> 31 != 0;
+                    machine.core.state.v = (a as i32).overflowing_sub(b as i32).1;
                     nz!(difference)
                 }};
             }
@@ -293,7 +324,14 @@ pub(super) trait Execute: Timing {
             macro_rules! set {
                 ($value:expr) => {{
                     let value: u32 = $value;
-                    r!(op.d) = value;
+                    w!(op.d) = value;
+                }};
+            }
+            macro_rules! shift_flags {
+                ($shifted:expr) => {{
+                    let (value, carry) = $shifted;
+                    machine.core.state.c = carry;
+                    set!(nz!(value));
                 }};
             }
             macro_rules! multiplied {
@@ -329,31 +367,31 @@ pub(super) trait Execute: Timing {
                 macro_rules! loads {
                     ($how:ident, $size:literal, imm) => {{
                         let address = r!(op.n).wrapping_add(op.imm);
-                        r!(op.d) = $how!(address);
+                        w!(op.d) = $how!(address);
                         break 'dispatch Retired::Load { address, size: $size, count: 1 };
                     }};
                     ($how:ident, $size:literal, reg) => {{
                         let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
-                        r!(op.d) = $how!(address);
+                        w!(op.d) = $how!(address);
                         break 'dispatch Retired::Load { address, size: $size, count: 1 };
                     }};
                     ($how:ident, $size:literal, pre) => {{
                         let address = r!(op.n).wrapping_add(op.imm);
                         let value = $how!(address);
-                        r!(op.n) = address;
-                        r!(op.d) = value;
+                        w!(op.n) = address;
+                        w!(op.d) = value;
                         break 'dispatch Retired::Load { address, size: $size, count: 1 };
                     }};
                     ($how:ident, $size:literal, post) => {{
                         let address = r!(op.n);
                         let value = $how!(address);
-                        r!(op.n) = address.wrapping_add(op.imm);
-                        r!(op.d) = value;
+                        w!(op.n) = address.wrapping_add(op.imm);
+                        w!(op.d) = value;
                         break 'dispatch Retired::Load { address, size: $size, count: 1 };
                     }};
                     ($how:ident, $size:literal, lit) => {{
                         let address = op.imm;
-                        r!(op.d) = $how!(address);
+                        w!(op.d) = $how!(address);
                         break 'dispatch Retired::Load { address, size: $size, count: 1 };
                     }};
                 }
@@ -371,13 +409,13 @@ pub(super) trait Execute: Timing {
                     ($how:ident, $size:literal, pre) => {{
                         let address = r!(op.n).wrapping_add(op.imm);
                         $how!(address, r!(op.d));
-                        r!(op.n) = address;
+                        w!(op.n) = address;
                         break 'dispatch Retired::Store { address, size: $size, count: 1 };
                     }};
                     ($how:ident, $size:literal, post) => {{
                         let address = r!(op.n);
                         $how!(address, r!(op.d));
-                        r!(op.n) = address.wrapping_add(op.imm);
+                        w!(op.n) = address.wrapping_add(op.imm);
                         break 'dispatch Retired::Store { address, size: $size, count: 1 };
                     }};
                 }
@@ -389,46 +427,38 @@ pub(super) trait Execute: Timing {
                         break 'dispatch Retired::NotTaken;
                     }};
                 }
+                // What is asked below is `op.inner`: `kind` would take one of the host's registers.
                 match kind {
                     Undecoded => {
-                        if !machine.core.code.fill(
-                            &machine.core.memory,
-                            &machine.core.timing,
-                            region,
-                            index,
-                            0,
-                        ) {
-                            publish!();
-                            machine.fault = Some(machine.not_executable(address!()));
-                            fail!();
+                        let index = machine.core.code.index(here);
+                        if !machine.core.code.fill(&machine.core.memory, &machine.core.timing, index, 0) {
+                            let pc = machine.core.code.address(here);
+                            publish!(pc);
+                            machine.fault = Some(machine.not_executable(pc));
+                            return Err(machine.take_fault(0));
                         }
                         continue 'run;
                     }
                     Marked => {
-                        if index != first || instructions != start {
-                            publish!();
-                            return Ok(Stop::Address(address!()));
+                        let index = machine.core.code.index(here);
+                        let pc = machine.core.code.address(here);
+                        if is_later((here, machine.instructions), (first, start)) {
+                            publish!(pc);
+                            return Ok(Stop::Address(pc));
                         }
-                        let mut found = machine.core.code.op(index);
-                        if found.kind == Undecoded {
-                            machine.core.code.fill(
-                                &machine.core.memory,
-                                &machine.core.timing,
-                                region,
-                                index,
-                                0,
-                            );
-                            found = machine.core.code.op(index);
-                            // SAFETY: as above.
-                            slot = unsafe { machine.core.code.slot(index) };
+                        if machine.core.code.op(index).kind == Undecoded {
+                            machine.core.code.fill(&machine.core.memory, &machine.core.timing, index, 0);
                         }
-                        marked = found;
-                        op = &marked;
-                        if op.kind == Undecoded {
-                            fail!();
+                        here = machine.core.code.lift(index);
+                        // SAFETY: as above.
+                        slot = unsafe { &*here };
+                        op = &slot.op;
+                        kind = op.kind;
+                        if kind == Undecoded {
+                            publish!(pc);
+                            return Err(machine.take_fault(0));
                         }
                         begin!();
-                        kind = op.kind;
                         reschedule!();
                         continue 'dispatch;
                     }
@@ -588,36 +618,22 @@ pub(super) trait Execute: Timing {
                     AsrImm => set!(shift(r!(op.m), 2, op.imm, false)),
                     RorImm => set!(shift(r!(op.m), 3, op.imm, false)),
                     Rrx => set!(shift(r!(op.m), 4, 0, machine.core.state.c)),
-                    LslImmS | LsrImmS | AsrImmS | RorImmS | RrxS => {
-                        let by = match kind {
-                            LslImmS => 0,
-                            LsrImmS => 1,
-                            AsrImmS => 2,
-                            RorImmS => 3,
-                            _ => 4,
-                        };
-                        let (value, carry) = shift_c(r!(op.m), by, op.imm, machine.core.state.c);
-                        machine.core.state.c = carry;
-                        set!(nz!(value));
-                    }
+                    LslImmS => shift_flags!(shift_c(r!(op.m), 0, op.imm, machine.core.state.c)),
+                    LsrImmS => shift_flags!(shift_c(r!(op.m), 1, op.imm, machine.core.state.c)),
+                    AsrImmS => shift_flags!(shift_c(r!(op.m), 2, op.imm, machine.core.state.c)),
+                    RorImmS => shift_flags!(shift_c(r!(op.m), 3, op.imm, machine.core.state.c)),
+                    RrxS => shift_flags!(shift_c(r!(op.m), 4, op.imm, machine.core.state.c)),
                     LslReg => set!(shift_register(r!(op.n), 0, r!(op.m), false).0),
                     LsrReg => set!(shift_register(r!(op.n), 1, r!(op.m), false).0),
                     AsrReg => set!(shift_register(r!(op.n), 2, r!(op.m), false).0),
                     RorReg => set!(shift_register(r!(op.n), 3, r!(op.m), false).0),
-                    LslRegS | LsrRegS | AsrRegS | RorRegS => {
-                        let by = match kind {
-                            LslRegS => 0,
-                            LsrRegS => 1,
-                            AsrRegS => 2,
-                            _ => 3,
-                        };
-                        let (value, carry) = shift_register(r!(op.n), by, r!(op.m), machine.core.state.c);
-                        machine.core.state.c = carry;
-                        set!(nz!(value));
-                    }
+                    LslRegS => shift_flags!(shift_register(r!(op.n), 0, r!(op.m), machine.core.state.c)),
+                    LsrRegS => shift_flags!(shift_register(r!(op.n), 1, r!(op.m), machine.core.state.c)),
+                    AsrRegS => shift_flags!(shift_register(r!(op.n), 2, r!(op.m), machine.core.state.c)),
+                    RorRegS => shift_flags!(shift_register(r!(op.n), 3, r!(op.m), machine.core.state.c)),
                     Bfi | Bfc => {
                         let mask = ((1u64 << op.a) - 1) as u32;
-                        let source = if kind == Bfi { r!(op.n) & mask } else { 0 };
+                        let source = if op.inner == Bfi { r!(op.n) & mask } else { 0 };
                         set!(r!(op.d) & !(mask << (op.imm & 31)) | source << (op.imm & 31));
                     }
                     Ubfx => set!(r!(op.n) >> (op.imm & 31) & ((1u64 << op.a) - 1) as u32),
@@ -642,7 +658,7 @@ pub(super) trait Execute: Timing {
                     Pkhbt => set!(r!(op.n) & 0xffff | (r!(op.m) << (op.imm & 31)) & 0xffff_0000),
                     Pkhtb => set!(r!(op.n) & 0xffff_0000 | shift(r!(op.m), 2, op.imm, false) & 0xffff),
                     Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Sat16 | Qadd | Qsub | Qdadd | Qdsub
-                    | Usad8 | Usada8 | Parallel => machine.core.state.dsp(kind, op),
+                    | Usad8 | Usada8 | Parallel => machine.core.state.dsp(op.inner, op),
 
                     Mul => {
                         let (n, m) = (r!(op.n), r!(op.m));
@@ -656,40 +672,40 @@ pub(super) trait Execute: Timing {
                     }
                     Mla => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        set!(r!(op.a).wrapping_add(n.wrapping_mul(m)));
+                        set!(r!(op.a & 15).wrapping_add(n.wrapping_mul(m)));
                         multiplied!(n, m);
                     }
                     Mls => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        set!(r!(op.a).wrapping_sub(n.wrapping_mul(m)));
+                        set!(r!(op.a & 15).wrapping_sub(n.wrapping_mul(m)));
                         multiplied!(n, m);
                     }
                     Umull | Umlal | Umaal => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        let (low, high) = (r!(op.d), r!(op.a));
+                        let (low, high) = (r!(op.d), r!(op.a & 15));
                         let product = u64::from(n) * u64::from(m);
-                        let result = match kind {
+                        let result = match op.inner {
                             Umull => product,
                             Umlal => product.wrapping_add(u64::from(high) << 32 | u64::from(low)),
                             _ => product + u64::from(high) + u64::from(low),
                         };
-                        r!(op.d) = result as u32;
-                        r!(op.a) = (result >> 32) as u32;
+                        w!(op.d) = result as u32;
+                        w!(op.a & 15) = (result >> 32) as u32;
                         multiplied!(n, m);
                     }
                     Smull | Smlal => {
                         let (n, m) = (r!(op.n), r!(op.m));
                         let product = (i64::from(n as i32) * i64::from(m as i32)) as u64;
-                        let before = u64::from(r!(op.a)) << 32 | u64::from(r!(op.d));
-                        let result = if kind == Smull { product } else { product.wrapping_add(before) };
-                        r!(op.d) = result as u32;
-                        r!(op.a) = (result >> 32) as u32;
+                        let before = u64::from(r!(op.a & 15)) << 32 | u64::from(r!(op.d));
+                        let result = if op.inner == Smull { product } else { product.wrapping_add(before) };
+                        w!(op.d) = result as u32;
+                        w!(op.a & 15) = (result >> 32) as u32;
                         multiplied!(n, m);
                     }
                     Smulxy | Smlaxy | Smlalxy | Smulwy | Smlawy | Smuad | Smusd | Smlad | Smlsd | Smlald
                     | Smlsld | Smmul | Smmla | Smmls => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        machine.core.state.dsp_multiply(kind, op);
+                        machine.core.state.dsp_multiply(op.inner, op);
                         multiplied!(n, m);
                     }
                     Sdiv => {
@@ -759,28 +775,18 @@ pub(super) trait Execute: Timing {
                             _ => op.imm,
                         };
                         // LDR PC must be aligned; LDR SP as any other.
-                        let strict = if kind == LdrPc { !0 } else { machine.core.strict };
+                        let strict = if op.inner == LdrPc { !0 } else { machine.core.strict };
                         let value = load!(address, 4, word, strict);
                         if matches!(op.a, 2 | 3) {
-                            r!(op.n) = base.wrapping_add(op.imm);
+                            w!(op.n) = base.wrapping_add(op.imm);
                         }
-                        if kind == LdrSp {
+                        if op.inner == LdrSp {
                             machine.core.state.r[13] = value & !3;
                             break 'dispatch Retired::Load { address, size: 4, count: 1 };
                         }
                         let outcome = Retired::LoadBranch { address, size: 4, count: 1, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
-                            publish!();
-                            cycles +=
-                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
-                                Some((r, i)) => (region, index) = (r, i),
-                                None => fail!(),
-                            }
-                            if O::enabled() {
-                                flow = machine.core.return_flow;
-                            }
-                            continue 'run;
+                            return_or_fail!(value, outcome);
                         }
                         let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
                         jump!(value & !1, outcome, machine.indirect(kind, value & !1));
@@ -795,26 +801,26 @@ pub(super) trait Execute: Timing {
                         let low = load!(address, 4, word, !0);
                         let high = load!(address.wrapping_add(4), 4, word, !0);
                         if matches!(op.m, 2 | 3) {
-                            r!(op.n) = base.wrapping_add(op.imm);
+                            w!(op.n) = base.wrapping_add(op.imm);
                         }
-                        r!(op.d) = low;
-                        r!(op.a) = high;
+                        w!(op.d) = low;
+                        w!(op.a & 15) = high;
                         break 'dispatch Retired::Load { address, size: 4, count: 2 };
                     }
                     Strd => {
                         let base = r!(op.n);
                         let address = if op.m == 3 { base } else { base.wrapping_add(op.imm) };
                         store!(address, r!(op.d), 4, set_word, u32, !0);
-                        store!(address.wrapping_add(4), r!(op.a), 4, set_word, u32, !0);
+                        store!(address.wrapping_add(4), r!(op.a & 15), 4, set_word, u32, !0);
                         if op.m != 0 {
-                            r!(op.n) = base.wrapping_add(op.imm);
+                            w!(op.n) = base.wrapping_add(op.imm);
                         }
                         break 'dispatch Retired::Store { address, size: 4, count: 2 };
                     }
                     Ldm | Ldmdb | LdmPc => {
                         let base = r!(op.n);
                         let count = (op.imm & 0xffff).count_ones();
-                        let down = kind == Ldmdb || (kind == LdmPc && op.m == 1);
+                        let down = op.inner == Ldmdb || (op.inner == LdmPc && op.m == 1);
                         let address = if down { base.wrapping_sub(4 * count) } else { base };
                         let mut at = address;
                         let mut list = op.imm & 0x7fff;
@@ -829,34 +835,24 @@ pub(super) trait Execute: Timing {
                                 new_base = value;
                                 back = true;
                             } else {
-                                r!(register) = value;
+                                w!(register) = value;
                             }
                             at = at.wrapping_add(4);
                         }
-                        if kind != LdmPc {
+                        if op.inner != LdmPc {
                             if back {
-                                r!(op.n) = new_base;
+                                w!(op.n) = new_base;
                             }
                             break 'dispatch Retired::Load { address, size: 4, count: count as u8 };
                         }
                         let value = load!(at, 4, word, !0);
                         if back {
-                            r!(op.n) = new_base;
+                            w!(op.n) = new_base;
                         }
                         let outcome =
                             Retired::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
-                            publish!();
-                            cycles +=
-                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
-                                Some((r, i)) => (region, index) = (r, i),
-                                None => fail!(),
-                            }
-                            if O::enabled() {
-                                flow = machine.core.return_flow;
-                            }
-                            continue 'run;
+                            return_or_fail!(value, outcome);
                         }
                         let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
                         jump!(value & !1, outcome, machine.indirect(kind, value & !1));
@@ -864,7 +860,7 @@ pub(super) trait Execute: Timing {
                     Stm | Stmdb => {
                         let base = r!(op.n);
                         let count = (op.imm & 0xffff).count_ones();
-                        let address = if kind == Stmdb { base.wrapping_sub(4 * count) } else { base };
+                        let address = if op.inner == Stmdb { base.wrapping_sub(4 * count) } else { base };
                         let mut at = address;
                         let mut list = op.imm & 0xffff;
                         while list != 0 {
@@ -874,7 +870,7 @@ pub(super) trait Execute: Timing {
                             at = at.wrapping_add(4);
                         }
                         if op.a == 1 {
-                            r!(op.n) = if kind == Stmdb { address } else { at };
+                            w!(op.n) = if op.inner == Stmdb { address } else { at };
                         }
                         break 'dispatch Retired::Store { address, size: 4, count: count as u8 };
                     }
@@ -897,7 +893,7 @@ pub(super) trait Execute: Timing {
                         break 'dispatch Retired::Load { address, size: 1, count: 1 };
                     }
                     Strex | Strexh | Strexb => {
-                        let size = match kind {
+                        let size = match op.inner {
                             Strex => 4,
                             Strexh => 2,
                             _ => 1,
@@ -919,10 +915,10 @@ pub(super) trait Execute: Timing {
                             machine.fault = Some(machine.architecture(address!(), address, what));
                             fail!();
                         }
-                        match kind {
-                            Strex => store_word!(address, r!(op.a)),
-                            Strexh => store_half!(address, r!(op.a)),
-                            _ => store_byte!(address, r!(op.a)),
+                        match op.inner {
+                            Strex => store_word!(address, r!(op.a & 15)),
+                            Strexh => store_half!(address, r!(op.a & 15)),
+                            _ => store_byte!(address, r!(op.a & 15)),
                         }
                         machine.core.state.exclusive = None;
                         set!(0);
@@ -966,25 +962,15 @@ pub(super) trait Execute: Timing {
                     Bl => {
                         let return_to = address!().wrapping_add(4);
                         machine.core.state.r[14] = return_to | 1;
-                        jump!(op.imm, Retired::Branch { target: op.imm }, machine.call(return_to));
+                        branch!(op.imm, Retired::Branch { target: op.imm }, machine.call(return_to));
                     }
                     Bx | Blx => {
                         let value = r!(op.m);
                         let outcome = Retired::Branch { target: value & !1 };
-                        if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
-                            publish!();
-                            cycles +=
-                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
-                                Some((r, i)) => (region, index) = (r, i),
-                                None => fail!(),
-                            }
-                            if O::enabled() {
-                                flow = machine.core.return_flow;
-                            }
-                            continue 'run;
+                        if value & 1 == 0 || (op.inner == Bx && value >> 28 == 15) {
+                            return_or_fail!(value, outcome);
                         }
-                        if kind == Blx {
+                        if op.inner == Blx {
                             let return_to = address!().wrapping_add(2);
                             machine.core.state.r[14] = return_to | 1;
                             jump!(value & !1, outcome, machine.call(return_to));
@@ -1085,8 +1071,9 @@ pub(super) trait Execute: Timing {
                         cycles = machine.cycles;
                         let cost = machine.core.timing.float(op, &slot.note, address!(), outcome, cycles);
                         cycles += u64::from(cost);
-                        index += 2;
-                        instructions += 1;
+                        // SAFETY: it is decoded.
+                        here = unsafe { code::after(here) };
+                        machine.instructions += 1;
                         continue 'run;
                     }
                 }
@@ -1094,7 +1081,7 @@ pub(super) trait Execute: Timing {
             };
             // Once for many instructions: a copy in each would take long to build.
             match outcome {
-                Retired::Branch { target } => jump!(target, outcome, Flow::Jump),
+                Retired::Branch { target } => branch!(target, outcome, Flow::Jump),
                 Retired::NotTaken => next!(Retired::NotTaken),
                 Retired::Load { address, size, count: 1 } => next!(Retired::Load { address, size, count: 1 }),
                 Retired::Store { address, size, count: 1 } => {
@@ -1108,18 +1095,31 @@ pub(super) trait Execute: Timing {
 
 impl<T: Timing> Execute for T {}
 
+/// Returns true if an instruction is not the first of a run: slot and count of both. A call, lest
+/// the compiler asks before each dispatch.
+#[cold]
+#[inline(never)]
+fn is_later<N>(now: (At<N>, u64), first: (At<N>, u64)) -> bool {
+    now != first
+}
+
 impl<T: Timing> Machine<CortexM<T>> {
-    /// Returns the region and slot of `state.pc`, decoded with `state.it`, for the loop to go on
-    /// there.
-    pub(super) fn enter(&mut self) -> Result<(Region, usize), Fault> {
+    /// Returns the slot of `state.pc`, decoded with `state.it`, for the loop to go on there.
+    pub(super) fn enter(&mut self) -> Result<At<T::Note>, Fault> {
         let (pc, it) = (self.core.state.pc, self.core.state.it);
         let unmapped = Fault::Unmapped { pc, address: pc, size: 2, kind: "fetch" };
-        let region = self.core.code.region(pc).ok_or(unmapped.clone())?;
-        let index = region.index(pc).ok_or(unmapped)?;
+        let at = self.core.code.enter(pc).ok_or(unmapped)?;
+        let index = self.core.code.index(at);
         let op = self.core.code.op(index);
         if op.it != it && (it != 0 || op.kind != Opcode::Undecoded) {
-            self.core.code.fill(&self.core.memory, &self.core.timing, region, index, it);
+            self.core.code.fill(&self.core.memory, &self.core.timing, index, it);
         }
-        Ok((region, index))
+        Ok(at)
+    }
+
+    /// The fault of the instruction under way, which has `length` bytes.
+    #[cold]
+    fn take_fault(&mut self, length: u8) -> Fault {
+        self.fault.take().unwrap_or_else(|| self.undefined(length))
     }
 }

@@ -230,7 +230,12 @@ impl FetchUnit {
     pub fn run_instruction(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
         let (data, count) = (transfer.address, u32::from(transfer.words));
         let idle = self.buffer.is_idle();
-        if idle && self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
+        if idle
+            && self.followed
+            && !self.branched
+            && count == 0
+            && self.stays_in_line(address, length >> 1, cycles)
+        {
             return 0;
         }
         // A target that needed no attention was passed over.
@@ -294,10 +299,7 @@ impl FetchUnit {
         }
         late += self.pass_cycles(cycles, data, count, system);
 
-        // Once the buffer is full and the next line read ahead, nothing is left of what data has
-        // delayed.
-        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
-        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
+        if !waits && !system && !reads_flash && self.is_settled() {
             self.followed = false;
         }
         self.attention = self.followed || self.branched || in_bank || draining;
@@ -305,7 +307,6 @@ impl FetchUnit {
     }
 
     /// Begins to follow each cycle, at the instruction at `address`.
-    #[inline(always)]
     fn begin_following(&mut self, address: u32) {
         self.followed = true;
         // A branch leaves a word or two in the buffer; it fills up wherever an instruction is
@@ -346,12 +347,21 @@ impl FetchUnit {
         late
     }
 
-    /// The ordinary case while wait states are followed: all that is fetched during the instruction
+    /// Returns true once the buffer is full and the next line read ahead: nothing is left of what
+    /// data has delayed.
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        let read_ahead = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
+        read_ahead && self.level + 2 > self.capacity
+    }
+
+    /// The ordinary case while cycles are followed: all that is fetched during the instruction
     /// comes out of the line in use, and no read of the flash is under way. Takes the instruction
     /// if so.
     #[inline(always)]
-    fn stays_in_line(&mut self, halves: u32, cycles: u32) -> bool {
-        if self.settings.wait_states == 0
+    fn stays_in_line(&mut self, address: u32, halves: u32, cycles: u32) -> bool {
+        let waits = self.settings.wait_states != 0;
+        if !waits && address >= SYSTEM_BUS
             || self.level < halves
             || self.armed
             || self.reading != NONE
@@ -367,6 +377,9 @@ impl FetchUnit {
         }
         self.level = left + 2 * words;
         self.next = next;
+        if !waits && self.is_settled() {
+            (self.followed, self.attention) = (false, false);
+        }
         true
     }
 
@@ -400,7 +413,24 @@ impl FetchUnit {
     }
 
     /// One cycle of the fetch unit.
+    #[inline(always)]
     fn clock(&mut self, data: Data) {
+        // Nothing to be read: the buffer is full, or the word comes out of the line in use.
+        let step = if self.next & 2 != 0 { 1 } else { 2 };
+        if self.reading == NONE && !self.armed && self.next < SYSTEM_BUS {
+            if self.level + step > self.capacity || data == Data::Bus {
+                return;
+            }
+            if self.next >> self.line_shift == self.line {
+                return self.take(step);
+            }
+        }
+        self.clock_flash(data);
+    }
+
+    /// As [`FetchUnit::clock`], whatever there is to do.
+    #[inline(never)]
+    fn clock_flash(&mut self, data: Data) {
         let mut flash_busy = data == Data::Flash;
         let half = self.next & 2 != 0;
         let step = if half { 1 } else { 2 };

@@ -138,6 +138,35 @@ pub enum Opcode {
     Float,
 }
 
+impl Opcode {
+    /// Returns true for a branch whose target is `imm`.
+    #[must_use]
+    pub fn is_direct_branch(self) -> bool {
+        use Opcode::*;
+        matches!(
+            self,
+            B | Loop
+                | Beq
+                | Bne
+                | Bcs
+                | Bcc
+                | Bmi
+                | Bpl
+                | Bvs
+                | Bvc
+                | Bhi
+                | Bls
+                | Bge
+                | Blt
+                | Bgt
+                | Ble
+                | Bl
+                | Cbz
+                | Cbnz
+        )
+    }
+}
+
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]

@@ -123,13 +123,13 @@ pub struct M3 {
 /// halfwords (DDI 0337I section 3.4.2, "Unaligned data accesses").
 #[inline(always)]
 fn split(address: u32, size: u8) -> u32 {
-    if address & (u32::from(size) - 1) == 0 {
-        0
-    } else if size == 4 && address & 1 != 0 {
-        2
-    } else {
-        1
-    }
+    if address & (u32::from(size) - 1) == 0 { 0 } else { split_misaligned(address, size) }
+}
+
+#[cold]
+#[inline(never)]
+fn split_misaligned(address: u32, size: u8) -> u32 {
+    if size == 4 && address & 1 != 0 { 2 } else { 1 }
 }
 
 impl M3 {
@@ -213,16 +213,14 @@ impl M3 {
     fn single_load(&mut self, op: &Op, data: u32, size: u8) -> (u32, u32) {
         let waits = self.after & u32::from(op.extra) != 0;
         let before = std::mem::replace(&mut self.block, data);
-        if self.after & after::LOAD == 0 {
-            return (2 + u32::from(waits) + split(data, size), after::LONG);
-        }
-        if waits || op.class != class::CHAINED || !self.same_block(before, data) {
-            return (2 + split(data, size), after::LONG);
-        }
-        match split(data, size) {
-            0 => (1, 0),
-            more => (1 + more, after::LONG),
-        }
+        let cycles = if self.after & after::LOAD == 0 {
+            2 + u32::from(waits)
+        } else if waits || op.class != class::CHAINED || !self.same_block(before, data) {
+            2
+        } else {
+            1
+        } + split(data, size);
+        (cycles, if cycles > 1 { after::LONG } else { 0 })
     }
 
     /// Cycles of a single store, and whether it leaves [`after::LONG`].
