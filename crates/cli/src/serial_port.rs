@@ -134,8 +134,8 @@ fn terminal() -> rustix::io::Result<(File, OwnedFd, String)> {
     Ok((File::from(master), slave, path))
 }
 
-/// Whether bytes of the master wait in the slave. Linux hands them over on another thread; poll(2)
-/// waits for it, FIONREAD does not.
+/// Returns true if bytes of the master wait in the slave. Linux hands them over on another thread:
+/// poll(2) waits for it, FIONREAD does not.
 fn has_unread(slave: &OwnedFd) -> bool {
     let mut slave = [PollFd::new(slave, PollFlags::IN)];
     poll(&mut slave, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)

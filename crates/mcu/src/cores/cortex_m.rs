@@ -95,7 +95,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         architecture,
         bit_band: matches!(part.core, CoreName::CortexM3 | CoreName::CortexM4),
         state: State::new(),
-        code: Code::new(&memory, architecture),
+        code: Code::new(&memory, architecture).map_err(|error| format!("{}: {error}", part.name))?,
         timing,
         system: System::new(part.core, part.core_options(), vectors.unwrap_or_else(|| memory.boot_address())),
         fpu: Fpu::new(part.core),

@@ -100,14 +100,27 @@ impl<T: Timing> Code<T> {
     /// Bytes of a slot.
     const STRIDE: i32 = size_of::<Slot<T::Note>>() as i32;
 
-    pub fn new(memory: &Memory, architecture: Architecture) -> Code<T> {
+    /// Makes a table with nothing decoded yet.
+    ///
+    /// # Errors
+    /// A sentence: memories so large that distances in the table do not fit.
+    pub fn new(memory: &Memory, architecture: Architecture) -> Result<Code<T>, String> {
         let mut regions = Vec::new();
         let mut first = 0;
         for view in &memory.views {
             regions.push(Region { view: *view, first });
             first += view.size as usize / 2 + MARGIN;
         }
-        Code {
+        // `stride`, `jump` and what `lift` adds to them are distances within the table.
+        let slots_max = (i32::MAX / Self::STRIDE) as usize - 2 * MARGIN;
+        if first > slots_max {
+            let (mib, max_mib) = (first.div_ceil(1 << 19), slots_max >> 19);
+            return Err(format!(
+                "its memories take {mib} MiB of addresses, with each place where one appears; the \
+                 model takes at most {max_mib}: give only as much as the firmware uses"
+            ));
+        }
+        Ok(Code {
             slots: Self::blank(first + 1),
             entered: regions[0],
             regions,
@@ -118,7 +131,7 @@ impl<T: Timing> Code<T> {
             changes: Vec::new(),
             stops: Vec::new(),
             barred: Vec::new(),
-        }
+        })
     }
 
     fn blank(length: usize) -> Vec<Slot<T::Note>> {

@@ -206,3 +206,11 @@ fn stub_reaches_the_system_control_space() {
     assert_eq!(["r4", "r5"].map(|name| register(&*machine, name)), [5, 0]);
     assert_eq!(machine.stub_uses().len(), 1);
 }
+
+#[test]
+fn memories_beyond_the_model_s_table_are_refused() {
+    let mut part = programs::part("stm32f407");
+    part.memories[0].size = 256 << 20;
+    let refused = new_machine(&part, part.default_clock_hz).err().expect("it is refused");
+    assert!(refused.contains("MiB of addresses"), "{refused}");
+}
