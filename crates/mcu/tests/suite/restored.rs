@@ -1,7 +1,5 @@
-//! [`mcu::Mcu::restore`] on the AVR, Cortex-M0, 8051, R8C and 68HC08: a restored machine
-//! runs on as the one that it was made of.
-//!
-//! A Cortex-M0 runs on alike in steps of a cycle, up to breakpoints, and with nobody watching.
+//! [`mcu::Mcu::restore`] on the AVR, Cortex-M0, 8051, R8C and 68HC08: a restored machine runs on as
+//! the one that it was made of. So does one that runs in pieces: of a cycle, or up to breakpoints.
 //!
 //! The programs are random, with writes to registers of peripherals, and where the part has a timer
 //! with its interrupts.
@@ -22,6 +20,7 @@ struct Core {
     no_operation: &'static [u8],
     /// Instructions that write a value to a register.
     store: fn(address: u32, value: u32) -> Vec<u8>,
+    jump: fn(from: u32, to: u32) -> Vec<u8>,
     /// Writes that start a timer, and instructions that allow its interrupts.
     timer: &'static [(u32, u32)],
     enable: &'static [u8],
@@ -56,6 +55,8 @@ const AVR: Core = Core {
     code: 0x200,
     no_operation: &[0, 0],
     store: store_avr,
+    // RJMP.
+    jump: |from, to| halves(0, [0xc000 | (to.wrapping_sub(from + 2) >> 1) as u16 & 0xfff]).bytes,
     // TIMSK0 and TCCR0B: an interrupt every 256 cycles. SEI.
     timer: &[(0x6e, 1), (0x45, 1)],
     enable: &[0x78, 0x94],
@@ -68,6 +69,8 @@ const CORTEX_M0: Core = Core {
     code: 0x0800_0400,
     no_operation: &[0x00, 0xbf],
     store: store_cortex_m,
+    // B.
+    jump: |from, to| halves(0, [0xe000 | (to.wrapping_sub(from + 4) >> 1) as u16 & 0x7ff]).bytes,
     // SYST_RVR and SYST_CSR.
     timer: &[(0xe000_e014, 199), (0xe000_e010, 7)],
     enable: &[0x00, 0xbf],
@@ -85,6 +88,8 @@ const MCS51: Core = Core {
     no_operation: &[0],
     // MOV direct,#value.
     store: |address, value| vec![0x75, address as u8, value as u8],
+    // LJMP.
+    jump: |_, to| vec![0x02, (to >> 8) as u8, to as u8],
     timer: &[],
     enable: &[0],
     vectors: Vec::new,
@@ -96,6 +101,8 @@ const R8C: Core = Core {
     no_operation: &[0x04],
     // MOV.B:S #value,address.
     store: |address, value| [&[0xc7, value as u8][..], &(address as u16).to_le_bytes()].concat(),
+    // JMP.A.
+    jump: |_, to| [&[0xfc][..], &to.to_le_bytes()[..3]].concat(),
     timer: &[],
     enable: &[0x04],
     vectors: || vec![words(0xfffc, [0xff00_c000])],
@@ -107,6 +114,8 @@ const HC08: Core = Core {
     no_operation: &[0x9d],
     // LDA #value; STA address.
     store: |address, value| [&[0xa6, value as u8, 0xc7][..], &(address as u16).to_be_bytes()].concat(),
+    // JMP.
+    jump: |_, to| [&[0xcc][..], &(to as u16).to_be_bytes()].concat(),
     timer: &[],
     enable: &[0x9d],
     vectors: || vec![Segment { address: 0xfffe, bytes: vec![0xc0, 0x00] }],
@@ -223,21 +232,19 @@ fn assert_same(one: &dyn Mcu, other: &dyn Mcu, what: &str) {
 /// A random program in its machine, before its first instruction.
 struct Program {
     machine: Box<dyn Mcu>,
-    /// Address at which it begins anew, and its end.
+    /// Address at which it begins anew, each time that it comes to its end.
     again: u32,
-    end: u32,
 }
 
-/// Runs for some cycles, over and over; how it ended, and what was seen.
-fn run(program: &Program, machine: &mut dyn Mcu, cycles: u64) -> (String, Record) {
+/// Runs for some cycles; how it ended, and what was seen.
+fn run(machine: &mut dyn Mcu, cycles: u64) -> (String, Record) {
     let mut record = Record::default();
-    let how = run_in_pieces(program, machine, cycles, cycles, &[], Some(&mut record));
+    let how = run_in_pieces(machine, cycles, cycles, &[], Some(&mut record));
     (how, record)
 }
 
 /// As [`run`], in runs of at most `piece` cycles, which end at breakpoints, too.
 fn run_in_pieces(
-    program: &Program,
     machine: &mut dyn Mcu,
     cycles: u64,
     piece: u64,
@@ -245,22 +252,16 @@ fn run_in_pieces(
     mut record: Option<&mut Record>,
 ) -> String {
     let end = machine.cycles() + cycles;
-    let addresses = [&[program.end], breakpoints].concat();
     loop {
-        let until = Until { cycles: Some(end.min(machine.cycles() + piece)), addresses: addresses.clone() };
+        let piece = Some(end.min(machine.cycles() + piece));
+        let until = Until { cycles: piece, addresses: breakpoints.to_vec() };
         let stop = match &mut record {
             Some(record) => machine.run_observed(&until, *record),
             None => machine.run(&until),
         };
         match stop {
-            Ok(mcu::Stop::Address(address)) if address == program.end => machine.set_pc(program.again),
             Ok(mcu::Stop::Address(_)) => {}
-            // A run executes its first instruction whatever breakpoint is there.
-            Ok(mcu::Stop::Cycles) if machine.cycles() < end => {
-                if machine.pc() == program.end {
-                    machine.set_pc(program.again);
-                }
-            }
+            Ok(mcu::Stop::Cycles) if machine.cycles() < end => {}
             stop => return format!("{stop:?}"),
         }
     }
@@ -347,33 +348,31 @@ impl Core {
             code.extend(bytes);
             machine = next;
         }
-        let end = self.code + code.len() as u32;
+        code.extend((self.jump)(self.code + code.len() as u32, again));
         assert!(start.poke(self.code, &code));
         start.set_pc(self.code);
-        Program { machine: start, again, end }
+        Program { machine: start, again }
     }
 }
 
 /// Runs a program from one state to another in runs of other lengths than the first.
 fn check_pieces(
-    program: &Program,
+    breakpoints: &[u32],
     before: &dyn Mcu,
     after: &dyn Mcu,
     cycles: u64,
     first: &(String, Record),
-    random: &mut Random,
 ) {
-    let addresses: Vec<u32> = (0..3).map(|_| program.again + 2 * random.below(48)).collect();
-    for (piece, addresses) in [(1, &[][..]), (7, &addresses), (cycles, &addresses)] {
+    for (piece, addresses) in [(1, &[][..]), (7, breakpoints), (cycles, breakpoints)] {
         let mut stepped = before.snapshot();
         let mut record = Record::default();
-        let how = run_in_pieces(program, &mut *stepped, cycles, piece, addresses, Some(&mut record));
+        let how = run_in_pieces(&mut *stepped, cycles, piece, addresses, Some(&mut record));
         let what = format!("in pieces of {piece} cycles, with breakpoints at {addresses:x?}");
         assert!(how == first.0 && record.program().eq(first.1.program()), "{what}");
         assert_same_but_flow(&*stepped, after, &what);
     }
     let mut unseen = before.snapshot();
-    assert_eq!(run_in_pieces(program, &mut *unseen, cycles, cycles, &[], None), first.0);
+    assert_eq!(run_in_pieces(&mut *unseen, cycles, cycles, &[], None), first.0);
     assert_same_but_flow(&*unseen, after, "with nobody watching");
 }
 
@@ -381,31 +380,30 @@ fn check_pieces(
 fn check(core: &Core, random: &mut Random) -> Record {
     let (program, other) = (core.program(random), core.program(random));
     let mut machine = program.machine.snapshot();
-    let _ = run(&program, &mut *machine, 1 + u64::from(random.below(3_000)));
+    let _ = run(&mut *machine, 1 + u64::from(random.below(3_000)));
     let before = machine.snapshot();
     let cycles = 1 + u64::from(random.below(3_000));
-    let first = run(&program, &mut *machine, cycles);
+    let first = run(&mut *machine, cycles);
     let after = machine.snapshot();
 
     let again = |machine: &mut dyn Mcu, what: &str| {
         assert!(machine.restore(&*before), "{what}");
         assert_same(machine, &*before, what);
-        let second = run(&program, machine, cycles);
+        let second = run(machine, cycles);
         assert!(second == first, "{what}: it goes another way");
         assert_same(machine, &*after, what);
     };
     again(&mut *machine, "restored after its run");
-    if core.target == CORTEX_M0.target {
-        check_pieces(&program, &*before, &*after, cycles, &first, random);
-    }
+    let breakpoints: Vec<u32> = (0..3).map(|_| program.again + 2 * random.below(48)).collect();
+    check_pieces(&breakpoints, &*before, &*after, cycles, &first);
     // Whoever changed its program has it back.
     assert!(machine.poke(program.again, &core.no_operation.repeat(8)));
-    let _ = run(&program, &mut *machine, cycles);
+    let _ = run(&mut *machine, cycles);
     again(&mut *machine, "restored after a change of its program");
     let mut machine = other.machine;
-    let _ = run(&program, &mut *machine, 500);
+    let _ = run(&mut *machine, 500);
     again(&mut *machine, "restored from another program's machine");
-    assert!(run(&program, &mut *before.snapshot(), cycles) == first, "the snapshot stays as it was");
+    assert!(run(&mut *before.snapshot(), cycles) == first, "the snapshot stays as it was");
     first.1
 }
 
