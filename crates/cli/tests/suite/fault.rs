@@ -2,10 +2,11 @@
 
 use crate::contract::home;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Compiler and flags of a family, with a target.
 struct Family {
@@ -45,11 +46,15 @@ const FAMILIES: [Family; 9] = [
 ];
 
 impl Family {
-    /// The program of `fault.c`, compiled and linked.
+    /// The program of `fault.c`, compiled and linked once: tests run side by side, and one would
+    /// read what another writes.
     fn built(&self, twice: bool) -> PathBuf {
-        // Tests run side by side.
-        static BUILDS: Mutex<()> = Mutex::new(());
-        let _one = BUILDS.lock();
+        static BUILT: Mutex<BTreeMap<(&str, bool), PathBuf>> = Mutex::new(BTreeMap::new());
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        built.entry((self.target, twice)).or_insert_with(|| self.build(twice)).clone()
+    }
+
+    fn build(&self, twice: bool) -> PathBuf {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault");
         std::fs::create_dir_all(&folder).expect("a folder");
         let name = format!("{}-{twice}", self.target);

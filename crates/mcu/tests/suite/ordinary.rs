@@ -3,7 +3,7 @@
 //! The programs are whole, each with the value that the part gives.
 
 use crate::avr::programs::{ATMEGA328P, ATMEGA2560, image};
-use crate::cortex_m::programs::{part, run};
+use crate::cortex_m::programs::{number, part, run};
 use mcu::{Image, Part, Stop, Until, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ fn source(file: &str) -> PathBuf {
 
 /// The image that a compiler makes of a program.
 fn built(name: &str, command: &mut Command) -> Image {
-    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ordinary-{name}.elf"));
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ordinary-{name}-{}.elf", number()));
     run(command.arg("-o").arg(&elf));
     image(&std::fs::read(elf).expect("the compiler wrote it"))
 }

@@ -3,6 +3,14 @@
 use mcu::Part;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A number for each program: tests that run side by side may give theirs the same name.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn number() -> u32 {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
 
 /// Runs a command that must succeed.
 #[allow(dead_code, reason = "the benchmark does not need all")]
@@ -27,7 +35,7 @@ pub fn build(cpu: &str, optimise: &str, count: u32) -> Vec<u8> {
 /// As [`build`], of another source beside `mix.c`, with the compiler's options for floating point.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn build_source(source: &str, cpu: &str, float: &[&str], optimise: &str, count: u32) -> Vec<u8> {
-    let name = format!("{source}-{cpu}{optimise}-{count}");
+    let name = format!("{source}-{cpu}{optimise}-{count}-{}", number());
     let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
     let binary = elf.with_extension("bin");
     run(Command::new("arm-none-eabi-gcc")
@@ -55,7 +63,7 @@ pub fn part(name: &str) -> Part {
 /// The bytes of an assembly program for a core, linked at the start of the flash.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn assemble(cpu: &str, name: &str, source: &str) -> Vec<u8> {
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{cpu}.o"));
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{cpu}-{}.o", number()));
     let file = object.with_extension("s");
     let binary = object.with_extension("bin");
     std::fs::write(&file, format!(".syntax unified\n.thumb\n.text\n{source}\n")).expect("written");
