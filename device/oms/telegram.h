@@ -3,7 +3,7 @@
  * 2, issue 5.0.1, as docs/reference/wireless-mbus.md names it; EN 13757 is cited and not compared.
  *
  * Records of EN 13757-3: energy (04 02, in 0.1 Wh), mean power (02 2B, in W), hours since the
- * start (02 22, on time: nobody sets the clock of a meter that hears nothing). With the two
+ * start (02 22, on time: a meter that hears nothing has no clock to set). With the two
  * check bytes of AES-CBC they are one block. The energy has 31 bits, because its record has a
  * sign.
  *

@@ -1,5 +1,5 @@
 //! Points of y² = x³ - 3x + b in Jacobian coordinates, (X / Z², Y / Z³): sums need no inverse, so
-//! that a product has one. The formulas are those of SP 800-186's curves with a = -3.
+//! that a product has one. The formulas hold for a = -3, which the curves of SP 800-186 have.
 
 use num_bigint::BigUint;
 

@@ -373,7 +373,7 @@ fn check_pieces(
     }
     let mut unseen = before.snapshot();
     assert_eq!(run_in_pieces(&mut *unseen, cycles, cycles, &[], None), first.0);
-    assert_same_but_flow(&*unseen, after, "with nobody watching");
+    assert_same_but_flow(&*unseen, after, "without an observer");
 }
 
 /// Runs a program, restores it in several ways, and runs it again each time.
