@@ -186,10 +186,11 @@ pub fn run_to_interruption(
 ) -> Result<Reproduction, LabError> {
     let mut measured = runs::measure(workspace, paper, progress)?;
     measured.delivery_targets = deliveries::targets(workspace, paper, deliveries)?;
-    let (delivered, is_interrupted) = deliveries::deliver(workspace, paper, deliveries, progress)?;
+    let (delivered, delivers_less) = deliveries::deliver(workspace, paper, deliveries, progress)?;
     measured.delivered = delivered;
-    measured.native = deliveries::time_natively(paper, deliveries, progress)?;
-    measured.is_interrupted |= is_interrupted || progress.is_cancelled();
+    let (native, times_less) = deliveries::time_natively(paper, deliveries, progress)?;
+    measured.native = native;
+    measured.is_interrupted |= delivers_less || times_less;
     runs::note_compilers(workspace, &mut measured)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {

@@ -127,13 +127,7 @@ fn figure_of(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> Res
 /// True if a cell is about a run that an interruption has left out.
 fn is_missing(paper: &Paper, line: &Line, column: &Column, all: &Measured) -> bool {
     let has_own = line.without.contains(&column.name) || line.quoted.contains_key(&column.name);
-    all.is_interrupted
-        && !has_own
-        && match all.subject(paper, line, column, None) {
-            _ if line.delivery.is_some() => true,
-            Ok(Some(subject)) => all.samples(&subject.runs).is_none(),
-            _ => false,
-        }
+    all.is_interrupted && !has_own && (line.delivery.is_some() || all.lacks_run(paper, line, column))
 }
 
 /// Returns true for a figure of which less is better.

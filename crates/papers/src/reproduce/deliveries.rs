@@ -45,8 +45,8 @@ pub(super) fn deliver(
 /// Times of the collector's own code on this machine, by suite.
 pub(super) type Native = BTreeMap<String, NativeTimes>;
 
-/// Times each suite of the tables with native figures; none of them once somebody has ended the
-/// work. Nothing else of this program runs meanwhile.
+/// Times each suite of the tables with native figures. If somebody ends the work, the rest is left
+/// out: then the answer's second half is true. Nothing else of this program runs meanwhile.
 ///
 /// # Errors
 /// As [`Deliveries::open_natively`].
@@ -54,7 +54,7 @@ pub(super) fn time_natively(
     paper: &Paper,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
-) -> Result<Native, LabError> {
+) -> Result<(Native, bool), LabError> {
     let is_native =
         |table: &&Table| table.columns.iter().any(|column| column.what.is_some_and(What::is_native));
     let rows = paper.table.iter().filter(is_native).flat_map(|table| &table.rows);
@@ -62,11 +62,11 @@ pub(super) fn time_natively(
     let mut native = Native::new();
     for suite in suites {
         if progress.is_cancelled() {
-            break;
+            return Ok((native, true));
         }
         native.insert(suite.clone(), deliveries.open_natively(suite)?);
     }
-    Ok(native)
+    Ok((native, false))
 }
 
 /// Suites of a row and of its divisor.

@@ -170,6 +170,38 @@ impl Measured {
         Ok((point.wait_states != subject.point.wait_states).then(|| (runs.collect(), point)))
     }
 
+    /// Returns the runs that a cell is made of, each with its operating point.
+    ///
+    /// # Errors
+    /// As [`Target::operating_point`].
+    pub(super) fn needed(
+        &self,
+        paper: &Paper,
+        line: &Line,
+        column: &Column,
+    ) -> Result<Vec<(Run, OperatingPoint)>, LabError> {
+        let mut needed = Vec::new();
+        for over in [None, line.over.as_ref()] {
+            // A clock that the data sheet does not allow is no run; the cell will say so.
+            let Ok(Some(subject)) = self.subject(paper, line, column, over) else { continue };
+            let usual = subject.target.operating_point(None, None)?;
+            let waiting =
+                if column.what.is_some_and(What::is_of_cache) { self.waiting(&subject)? } else { None };
+            let same = usual.wait_states == subject.point.wait_states;
+            let point = if same { usual } else { subject.point };
+            for (runs, point) in waiting.into_iter().chain([(subject.runs, point)]) {
+                needed.extend(runs.into_iter().map(|run| (run, point)));
+            }
+        }
+        Ok(needed)
+    }
+
+    /// Returns true if a cell needs a run that has no sample.
+    pub(super) fn lacks_run(&self, paper: &Paper, line: &Line, column: &Column) -> bool {
+        let needed = self.needed(paper, line, column);
+        needed.is_ok_and(|runs| runs.iter().any(|(run, _)| !self.samples.contains_key(run)))
+    }
+
     /// Returns the samples of a cell; nothing where there are none or one of them was wrong.
     pub(super) fn samples(&self, runs: &[Run]) -> Option<Vec<&Sample>> {
         let samples: Vec<&Sample> = runs
@@ -227,20 +259,9 @@ pub(super) fn measure(
     };
     let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
     for (line, column) in cells(paper) {
-        for over in [None, line.over.as_ref()] {
-            // A clock that the data sheet does not allow is no run; the cell will say so.
-            let Ok(Some(subject)) = measured.subject(paper, line, column, over) else { continue };
-            let usual = subject.target.operating_point(None, None)?;
-            let waiting =
-                if column.what.is_some_and(What::is_of_cache) { measured.waiting(&subject)? } else { None };
-            let same = usual.wait_states == subject.point.wait_states;
-            let point = if same { usual } else { subject.point };
-            for (ops, point) in waiting.into_iter().chain([(subject.runs, point)]) {
-                for run in ops {
-                    points.entry(run.kind.clone()).or_insert(point);
-                    runs.insert(run);
-                }
-            }
+        for (run, point) in measured.needed(paper, line, column)? {
+            points.entry(run.kind.clone()).or_insert(point);
+            runs.insert(run);
         }
     }
     let mut kinds: BTreeMap<&BuildKey, BTreeSet<&str>> = BTreeMap::new();

@@ -279,6 +279,26 @@ fn text_of_a_paper_is_no_html() {
     assert!(check_page(&html).contains("<script>alert(\"1\")</script> & \"more\""));
 }
 
+/// Whenever the end comes: a paper is interrupted if a figure is lost, and each lost one says so.
+#[test]
+fn paper_is_interrupted_where_a_figure_is_lost() {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let paper = Paper::read(&workspace, "elumalai2011").expect("the paper's file");
+    let whole = run(&workspace, &paper, &NoDeliveries, &Silence).expect("all figures");
+    let never = EndAfter(AtomicUsize::new(usize::MAX));
+    run_to_interruption(&workspace, &paper, &NoDeliveries, &never).expect("all figures");
+    let reports = usize::MAX - never.0.into_inner();
+    for end in 1..=reports {
+        let end_after = EndAfter(AtomicUsize::new(end));
+        let outcome =
+            run_to_interruption(&workspace, &paper, &NoDeliveries, &end_after).expect("some figures");
+        let rows = || outcome.rows.iter().zip(&whole.rows);
+        let lost = rows().filter(|(row, all)| row.measured.is_none() && all.measured.is_some()).count();
+        let noted = rows().filter(|(row, _)| row.note.contains("the run was interrupted")).count();
+        assert_eq!((noted, outcome.is_interrupted), (lost, lost > 0), "after {end} of {reports} reports");
+    }
+}
+
 #[test]
 fn interrupted_run_keeps_what_was_measured() {
     let workspace = Workspace::find().expect("the tests run inside the project");

@@ -6,7 +6,7 @@ use device::meter::flash::Flash;
 use device::meter::{Call, Cause, Load, Meter, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::meter::{
     Address, Alert, Answer, Channel, Collector, Command, CompletedCommand, Content, Delivery, Due, Identity,
     Measurement, MessageKind, MeterKeys, MeterRecord, MeterState, Packet, Policy, Provision, QueuedCommand,
@@ -102,6 +102,8 @@ pub struct World {
     pub invariants: Option<Invariants>,
     /// Commands as the collector sent them.
     pub commanded: Vec<Vec<Vec<u8>>>,
+    /// The m of each command that the collector sent.
+    pub numbers: BTreeSet<u32>,
     /// The meter's keys, as the collector has saved them.
     pub keys: Vec<MeterKeys>,
     /// The packets of renewals that the collector sent.
@@ -197,6 +199,7 @@ impl World {
             seen: BTreeMap::new(),
             invariants: None,
             commanded: Vec::new(),
+            numbers: BTreeSet::new(),
             keys: Vec::new(),
             renewals: Vec::new(),
             pieces: Vec::new(),
@@ -357,6 +360,7 @@ impl World {
     /// The collector sends a command: the one that is under way.
     fn command_sent(&mut self, transmission: &Transmission) {
         if let Some(&(_, order, Delivery::UnderWay { m, .. })) = self.collector.commands(METER).first() {
+            self.numbers.insert(m);
             // The collector's own question, where it has to know which key the meter has.
             let command = match order {
                 QueuedCommand::Command(command) => command,
