@@ -48,6 +48,20 @@ impl MbusMeterId {
             identification: u32::from_le_bytes(address.identification),
         })
     }
+
+    /// Returns the address of a meter of this name.
+    #[must_use]
+    pub fn address(self, version: u8, device_type: u8) -> MeterAddress {
+        let letter = |code: u16, letter: u8| code << 5 | u16::from(letter - b'@');
+        let manufacturer = Manufacturer(self.maker.into_iter().fold(0, letter));
+        MeterAddress { manufacturer, identification: self.identification.to_le_bytes(), version, device_type }
+    }
+
+    /// Returns true if its digits are decimal, as a new meter's have to be.
+    #[must_use]
+    pub fn is_decimal(self) -> bool {
+        (0..8).all(|digit| self.identification >> (4 * digit) & 15 < 10)
+    }
 }
 
 impl fmt::Display for MbusMeterId {
@@ -92,5 +106,16 @@ mod tests {
         {
             assert_eq!(wrong.parse::<MbusMeterId>(), Err(NoMbusMeter), "{wrong}");
         }
+    }
+
+    #[test]
+    fn address_of_a_name_has_that_name() {
+        for name in ["ELS-12345678", "AAA-00000000", "ZZZ-99999999"] {
+            let meter: MbusMeterId = name.parse().expect("a name");
+            assert_eq!(MbusMeterId::of(meter.address(1, 2)), Some(meter));
+        }
+        // OMS volume 2, Annex N: ELS is 0x1593.
+        let meter: MbusMeterId = "ELS-12345678".parse().expect("a name");
+        assert_eq!(meter.address(1, 2).manufacturer, Manufacturer(0x1593));
     }
 }

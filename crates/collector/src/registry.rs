@@ -36,7 +36,7 @@ pub(crate) use key_backend::Meters;
 pub use key_store::KeyStore;
 pub use list::ListedMeter;
 pub use maker::Images;
-pub use mbus_keys::{MbusImported, MbusKey, MbusMeter, MbusRevision};
+pub use mbus_keys::{MbusImages, MbusImported, MbusKey, MbusMeter, MbusRevision};
 pub use pkcs11::{AfterWrongPin, Pkcs11Error, Pkcs11Uri};
 pub use poller::RegistryPoller;
 pub use rewrap::{Rewrapped, WrappedKeys};
@@ -93,6 +93,9 @@ pub enum RegistryError {
     /// Keys were renewed under a lease that is over.
     #[error("the lease that it was under is over: another worker has the keys now")]
     LeaseOver,
+    /// A meter of wireless M-Bus that is there already.
+    #[error("meter {0} is registered already; 'wattseal meters mbus remove {0}' takes it away first")]
+    ExistsMbus(MbusMeterId),
     /// No folder of keys.
     #[error(
         "there are no keys in {0}; give the collector's folder with --keys, or begin one with 'wattseal meters provision'"
@@ -530,7 +533,11 @@ fn check(setup: &Setup) -> Result<(), RegistryError> {
     if !valid(Command::Configure { interval_s, suite }) {
         return Err(RegistryError::Setup("the interval has to be at least 1 s"));
     }
-    if !valid(Command::Calibrate { voltage_uv, current_ua, phase })
+    check_calibration(voltage_uv, current_ua, phase)
+}
+
+fn check_calibration(voltage_uv: u32, current_ua: u32, phase: i16) -> Result<(), RegistryError> {
+    if !(Command::Calibrate { voltage_uv, current_ua, phase }).is_valid()
         || u64::from(voltage_uv) * u64::from(current_ua) < LEAST_STEPS
     {
         return Err(RegistryError::Setup(

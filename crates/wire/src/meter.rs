@@ -25,6 +25,7 @@ pub use engine::{
 };
 pub use keys::{EC_LIBRARY, Identity, KeyError, MeterKeys, PublicKey};
 pub use packet::{MALFORMED_KINDS, Malformed, PACKET_BYTES_MAX, Packet, message_bytes, packets, pieces};
+pub(crate) use provision::put_first_numbers;
 pub use provision::{
     EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, SUITES_SYMBOL, Setup,
 };

@@ -5,7 +5,7 @@ use super::file::{make_folder, write_secret};
 use crate::network::{GlobalMeterId, NetworkId};
 use ihex::Record;
 use std::path::{Path, PathBuf};
-use wire::meter::Provision;
+use wire::meter::{EEPROM_BYTES, FLASH_BYTES, Provision};
 use zeroize::Zeroizing;
 
 /// The files for who makes a meter. They have its private key: delete them when it is made.
@@ -23,16 +23,28 @@ pub struct Images {
 }
 
 impl Images {
-    /// Writes them into a folder, readable by the owner only. It is made where there is none.
+    /// Writes those of a meter of a network.
     pub(super) fn write(
         folder: &Path,
         network: NetworkId,
         provision: &Provision,
         epoch: u32,
     ) -> Result<Images, RegistryError> {
-        make_folder(folder)?;
         let meter = network.meter(provision.setup().meter);
-        let file = file_name(meter);
+        let (flash, eeprom) = (provision.flash(), provision.eeprom());
+        Images::put(folder, &file_name(meter), &flash, &eeprom, &note(meter, epoch))
+    }
+
+    /// Writes them into a folder, readable by the owner only. It is made where there is none. file:
+    /// what their names begin with.
+    pub(super) fn put(
+        folder: &Path,
+        file: &str,
+        flash: &[u8; FLASH_BYTES],
+        eeprom: &[u8; EEPROM_BYTES],
+        note: &str,
+    ) -> Result<Images, RegistryError> {
+        make_folder(folder)?;
         let path = |ending: &str| folder.join(format!("{file}.{ending}"));
         let images = Images {
             flash: path("flash.bin"),
@@ -40,15 +52,14 @@ impl Images {
             eeprom_hex: path("eep"),
             note: path("txt"),
         };
-        let eeprom = provision.eeprom();
-        write_secret(&images.flash, &provision.flash()[..])?;
+        write_secret(&images.flash, flash)?;
         write_secret(&images.eeprom, &eeprom[..])?;
         let hex = intel_hex(&eeprom[..]).map_err(|problem| RegistryError::Bad {
             path: images.eeprom_hex.clone(),
             problem: format!("it cannot be written as Intel hex: {problem}"),
         })?;
         write_secret(&images.eeprom_hex, hex.as_bytes())?;
-        write_secret(&images.note, note(meter, epoch).as_bytes())?;
+        write_secret(&images.note, note.as_bytes())?;
         Ok(images)
     }
 }

@@ -1,23 +1,26 @@
 //! Other makers' meters with their keys: the file `wireless-mbus.toml` in the folder of keys, or
 //! rows of the database, each sealed under the key-encryption key with the meter's name.
 
-use super::RegistryError;
-use super::file::Folder;
+use super::file::{Folder, write_secret};
 use super::key_store::KeyStore;
+use super::maker::Images;
 use super::networks::make_room;
 use super::sealed::SealedStore;
+use super::{RegistryError, check_calibration};
 use crate::mbus_meter::MbusMeterId;
 use crate::network::NetworkId;
 use crate::store::{Session, values};
+use rand::rngs::OsRng;
+use rand::{RngCore, TryRngCore};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use wire::wireless_mbus::MeterKey;
+use wire::wireless_mbus::{MeterAddress, MeterKey, MeterSetup, SecurityProfile};
 use zeroize::Zeroizing;
 
 /// The file of all these meters.
@@ -45,6 +48,13 @@ impl MbusKey {
             *byte = digit(pair[0])? << 4 | digit(pair[1])?;
         }
         Some(MbusKey(bytes))
+    }
+
+    /// Draws one.
+    fn generate() -> MbusKey {
+        let mut bytes = Zeroizing::new([0; 16]);
+        OsRng.unwrap_err().fill_bytes(&mut bytes[..]);
+        MbusKey(bytes)
     }
 
     /// Returns the key for a telegram.
@@ -137,6 +147,15 @@ impl MbusEntry {
     }
 }
 
+/// The files for who makes a meter of wireless M-Bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MbusImages {
+    /// Those that are written into it.
+    pub images: Images,
+    /// The key for a receiver, as [`crate::mbus::read_key_file`] reads it.
+    pub key_file: PathBuf,
+}
+
 /// The state of the registered meters, which differs after each change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbusRevision(String);
@@ -185,6 +204,49 @@ impl KeyStore {
                 Ok(imported)
             }
         }
+    }
+
+    /// Draws the key of a new meter whose firmware is `device/oms`, and registers it. First its
+    /// images and its key file are written into `images`, for who makes it. unauthenticated: takes
+    /// telegrams of profile A, which nothing authenticates.
+    ///
+    /// # Errors
+    /// [`RegistryError::ExistsMbus`], [`RegistryError::Setup`], [`RegistryError::File`].
+    pub fn provision_mbus_meter(
+        &self,
+        setup: &MeterSetup,
+        unauthenticated: bool,
+        images: &Path,
+    ) -> Result<MbusImages, RegistryError> {
+        if setup.interval_s == 0 {
+            return Err(RegistryError::Setup("the interval has to be at least 1 s"));
+        }
+        check_calibration(setup.voltage_uv, setup.current_ua, setup.phase)?;
+        if setup.profile == SecurityProfile::A && !unauthenticated {
+            return Err(RegistryError::Setup(
+                "nothing authenticates telegrams of profile A, and anybody can forge them: choose profile b or d, or add --unauthenticated",
+            ));
+        }
+        let meter = MbusMeterId::of(setup.address).filter(|meter| meter.is_decimal());
+        let meter = meter.ok_or(RegistryError::Setup("a new meter's number has eight decimal digits"))?;
+        if self.mbus_meters()?.contains_key(&meter) {
+            return Err(RegistryError::ExistsMbus(meter));
+        }
+        let key = MbusKey::generate();
+        let MeterAddress { version, device_type, .. } = setup.address;
+        let flash = setup.flash(&key.0);
+        let written = Images::put(images, &meter.to_string(), &flash, &MeterSetup::eeprom(), &note(meter))?;
+        let key_file = images.join(format!("{meter}.csv"));
+        let (hex, name) = (key.hex(), meter.to_string().replace('-', ","));
+        let text = Zeroizing::new(format!(
+            "manufacturer,id,version,type,key\n{name},{version:02x},{device_type:02x},{}\n",
+            *hex
+        ));
+        write_secret(&key_file, text.as_bytes())?;
+        let (version, device_type) = (Some(version), Some(device_type));
+        let meter = MbusMeter { meter, key: Some(key), version, device_type, unauthenticated };
+        self.put_mbus_meters(&[meter])?;
+        Ok(MbusImages { images: written, key_file })
     }
 
     /// Forgets a meter and its key. What is stored of it stays.
@@ -259,6 +321,17 @@ fn change_file<T>(
     let file = MbusFile { meters: meters.values().map(MbusEntry::of).collect() };
     folder.write(MBUS_METERS, &file)?;
     Ok(changed)
+}
+
+fn note(meter: MbusMeterId) -> String {
+    format!(
+        "Meter {meter}.\n\n\
+         Write {meter}.flash.bin and {meter}.eep (or .eeprom.bin) ONCE, into one meter, then delete them: the meter's key is in them.\n\
+         Written a second time, or into a second meter, the EEPROM image makes message counters come twice under one key. The collector \
+         refuses those telegrams. A meter that has to be written again needs a new key and new images: wattseal meters mbus remove {meter}, \
+         then wattseal meters mbus provision {meter}\n\
+         {meter}.csv is the key for another receiver.\n"
+    )
 }
 
 /// The authenticated data of a row: its meter.

@@ -170,9 +170,7 @@ impl Provision {
         let seed = Record::<52>::new().with(&[0; 4]).with(&self.seed[..]).bytes;
         image[..52].copy_from_slice(&seed);
         image[52..60].copy_from_slice(&Sha256::digest(seed)[..8]);
-        let numbers = Record::<8>::new().with(&1u32.to_be_bytes()).with(&[0; 4]).bytes;
-        image[120..128].copy_from_slice(&numbers);
-        image[128..132].copy_from_slice(&check(b"WSN1", &numbers));
+        put_first_numbers(&mut image);
         let Setup { meter, address, collector_address, interval_s, suite, .. } = self.setup;
         let Setup { voltage_uv, current_ua, phase, .. } = self.setup;
         let settings = Record::<28>::new()
@@ -190,6 +188,13 @@ impl Provision {
         image[184..188].copy_from_slice(&check(b"WSS1", &settings));
         image
     }
+}
+
+/// Puts the first record of numbers into a memory: the next number is 1, and nothing was before.
+pub(crate) fn put_first_numbers(image: &mut [u8; EEPROM_BYTES]) {
+    let numbers = Record::<8>::new().with(&1u32.to_be_bytes()).with(&[0; 4]).bytes;
+    image[120..128].copy_from_slice(&numbers);
+    image[128..132].copy_from_slice(&check(b"WSN1", &numbers));
 }
 
 /// CRC-32 (ISO 3309) over the letters of a record's kind and the record.

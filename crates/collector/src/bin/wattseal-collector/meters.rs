@@ -114,10 +114,33 @@ enum What {
 }
 
 #[derive(Args)]
-struct ImagesArgs {
+pub(crate) struct ImagesArgs {
     /// Folder of the images for the maker; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "wattseal.images")]
-    images: PathBuf,
+    pub(crate) images: PathBuf,
+}
+
+/// Settings of a new meter's radio, converter and clock.
+#[derive(Args)]
+pub(crate) struct BoardArgs {
+    /// Seconds between measurements
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) interval: u16,
+    /// Radio channel: an RFM12B's group, a CC2500's CHANNR
+    #[arg(long, value_name = "BYTE", default_value = "210", value_parser = byte)]
+    pub(crate) channel: u8,
+    /// Output power, as the radio has it
+    #[arg(long, value_name = "BYTE", default_value = "0", value_parser = byte)]
+    pub(crate) power: u8,
+    /// Voltage of a step of the converter, in µV
+    #[arg(long, value_name = "UV", default_value_t = Setup::usual(1).voltage_uv)]
+    pub(crate) voltage_uv: u32,
+    /// Current of a step of the converter, in µA
+    #[arg(long, value_name = "UA", default_value_t = Setup::usual(1).current_ua)]
+    pub(crate) current_ua: u32,
+    /// By how much later the voltage is to be taken, in 1/256 of a sampling interval
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) phase: i16,
 }
 
 #[derive(Args)]
@@ -129,9 +152,6 @@ struct ProvisionArgs {
     /// or aes256-gcm-rekeyed
     #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
     suite: Suite,
-    /// Seconds between measurements
-    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
-    interval: u16,
     /// Radio address of the meter, as 0x42; with an RFM12B 0x40 and a node, 1 to 30 [default: by
     /// its number, another than the collector's]
     #[arg(long, value_name = "BYTE", value_parser = byte)]
@@ -139,21 +159,8 @@ struct ProvisionArgs {
     /// Radio address of the collector; 0x4f is node 15, as RFM12Pi and RFM69Pi are set
     #[arg(long, value_name = "BYTE", default_value = "0x4f", value_parser = byte)]
     collector_address: u8,
-    /// Radio channel: an RFM12B's group, a CC2500's CHANNR
-    #[arg(long, value_name = "BYTE", default_value = "210", value_parser = byte)]
-    channel: u8,
-    /// Output power, as the radio has it
-    #[arg(long, value_name = "BYTE", default_value = "0", value_parser = byte)]
-    power: u8,
-    /// Voltage of a step of the converter, in µV
-    #[arg(long, value_name = "UV", default_value_t = Setup::usual(1).voltage_uv)]
-    voltage_uv: u32,
-    /// Current of a step of the converter, in µA
-    #[arg(long, value_name = "UA", default_value_t = Setup::usual(1).current_ua)]
-    current_ua: u32,
-    /// By how much later the voltage is to be taken, in 1/256 of a sampling interval
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    phase: i16,
+    #[command(flatten)]
+    board: BoardArgs,
     /// Their firmware, meter.elf: it has to have the suite, which not every build has
     #[arg(long, value_name = "ELF")]
     firmware: Option<PathBuf>,
@@ -167,7 +174,7 @@ fn suite(name: &str) -> Result<Suite, String> {
 }
 
 /// 66, or 0x42.
-fn byte(text: &str) -> Result<u8, String> {
+pub(crate) fn byte(text: &str) -> Result<u8, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u8::from_str_radix(digits, 16),
         None => text.parse(),
@@ -280,7 +287,7 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     Ok(Answer { data, remark, success: true })
 }
 
-const DELETE: &str = "wattseal: these images are for one writing each, and have the meters' private keys; delete them when the meters are made";
+pub(crate) const DELETE: &str = "wattseal: these images are for one writing each, and have the meters' keys; delete them when the meters are made";
 
 fn wrapped(keks: &[WrappedKeys], format: Format) -> Result<String, CommandError> {
     Ok(match format {
@@ -301,13 +308,13 @@ fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {
         meter,
         address: args.address.unwrap_or_else(|| Setup::node_address(meter, args.collector_address)),
         collector_address: args.collector_address,
-        channel: args.channel,
-        power: args.power,
-        interval_s: args.interval,
+        channel: args.board.channel,
+        power: args.board.power,
+        interval_s: args.board.interval,
         suite: args.suite,
-        voltage_uv: args.voltage_uv,
-        current_ua: args.current_ua,
-        phase: args.phase,
+        voltage_uv: args.board.voltage_uv,
+        current_ua: args.board.current_ua,
+        phase: args.board.phase,
     }
 }
 

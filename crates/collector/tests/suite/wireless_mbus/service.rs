@@ -5,14 +5,17 @@ use crate::api::stand::{LONG, Stand};
 use collector::event::Event;
 use collector::mbus::{Intake, TelegramIntake, TelegramSource};
 use collector::registry::KeyStore;
+use device::meter::oms::{self, Reading, Sealing};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use serialport::{SerialPort, TTYPort};
 use std::io::Write;
 use std::net::UdpSocket;
+use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Instant;
+use wire::wireless_mbus::{Datagram, Frame, FrameFormat, Reassembly};
 
 async fn hear(stand: &Stand, source: TelegramSource) -> (TelegramIntake, mpsc::Receiver<Event>) {
     let intake = Intake { sources: vec![source], unauthenticated: false, zone: TimeZone::UTC };
@@ -121,16 +124,65 @@ async fn module_frames_of_a_serial_line_become_telegrams() {
     intake.stop().await;
 }
 
+/// Runs `meters mbus`; returns exit code, standard output and standard error.
+fn mbus(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
+    let ran = command.current_dir(folder).args(["meters", "mbus"]).args(arguments).output();
+    let ran = ran.expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (ran.status.code(), text(ran.stdout), text(ran.stderr))
+}
+
+/// The firmware that is given these bytes is read with the key that the collector has.
+#[test]
+fn provisioned_meter_is_read_with_its_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |arguments: &[&str]| mbus(folder.path(), arguments);
+    let (code, rows, said) =
+        run(&["provision", "els-12345678", "--profile", "d", "--images", "made", "--format", "json"]);
+    assert_eq!(code, Some(0), "{said}");
+    let rows: Value = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!((&rows[0]["meter"], &rows[0]["mode"]), (&"ELS-12345678".into(), &10.into()));
+    let read = |file: &str| std::fs::read(folder.path().join("made").join(file)).expect("it was written");
+    let flash = read("ELS-12345678.flash.bin");
+    let key: [u8; 16] = flash[32..48].try_into().expect("16 bytes");
+    let sealing = Sealing {
+        profile: flash[10],
+        format: flash[11],
+        address: flash[22..30].try_into().expect("8 bytes"),
+        key,
+    };
+    let reading = Reading { counter: 1, energy: 1234, power: 230, hours: 0, status: 0 };
+    let frame = Frame::parse(&oms::telegram(&sealing, &reading), FrameFormat::B).expect("a frame");
+    let message = Reassembly::default().take(&Datagram::parse(frame).expect("a datagram"));
+    let keys = KeyStore::Folder(folder.path().join("wattseal.keys"));
+    let registered = keys.mbus_meters().expect("keys").into_values().next().expect("a meter");
+    let its_key = registered.key.as_ref().expect("a key").meter_key();
+    let opened = message.expect("one piece").expect("whole").open(Some(&its_key)).expect("authentic");
+    assert_eq!((opened.meter.to_string().as_str(), opened.counter), ("ELS 12345678 01 02", Some(1)));
+    // The key file is one: nothing of it is new.
+    let (code, _, said) = run(&["import", "made/ELS-12345678.csv"]);
+    assert!(code == Some(0) && said.contains("0 meters are new and 0 changed"), "{said}");
+    // A key that is there stays, and no meter of profile A is taken by accident.
+    for (arguments, why) in [
+        (&["ELS-12345678"][..], "registered already"),
+        (&["ELS-1234567a"], "eight decimal digits"),
+        (&["ELS-12345679", "--profile", "a"], "--unauthenticated"),
+        (&["ELS-12345679", "--voltage-uv", "1"], "110,000,000"),
+    ] {
+        let (code, _, said) = run(&[&["provision"], arguments, &["--images", "others"]].concat());
+        assert!(matches!(code, Some(1 | 2)) && said.contains(why), "{code:?} {said}");
+    }
+    assert!(!folder.path().join("others").exists(), "nothing was made");
+    assert_eq!(keys.mbus_meters().expect("keys").into_values().collect::<Vec<_>>(), [registered]);
+    let taken = run(&["provision", "ELS-12345679", "--profile", "a", "--unauthenticated"]);
+    assert_eq!(taken.0, Some(0), "{}", taken.2);
+}
+
 #[test]
 fn command_line_imports_lists_and_removes() {
     let folder = tempfile::tempdir().expect("a folder");
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
-        let ran = command.current_dir(folder.path()).args(["meters", "mbus"]).args(arguments).output();
-        let ran = ran.expect("it runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        (ran.status.code(), text(ran.stdout), text(ran.stderr))
-    };
+    let run = |arguments: &[&str]| mbus(folder.path(), arguments);
     let key = "000102030405060708090A0B0C0D0E0F";
     let file = format!("Manufacturer,Serial,Key\nELS,12345678,{key}\nKAW,53820306,\n");
     std::fs::write(folder.path().join("keys.csv"), file).expect("written");

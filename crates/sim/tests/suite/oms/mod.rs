@@ -19,8 +19,8 @@ use sim::node::emulated::{BoardFirmware, EmulatedBoard};
 use sim::radio::Emission;
 use std::sync::Arc;
 use wire::wireless_mbus::{
-    Application, Datagram, FormatCache, Frame, FrameFormat, MeterKey, OpenedMessage, Quantity as Measured,
-    Reassembly, Value,
+    Application, Datagram, FormatCache, Frame, FrameFormat, Manufacturer, MeterAddress, MeterKey, MeterSetup,
+    OpenedMessage, Quantity as Measured, Reassembly, SecurityProfile, Value,
 };
 
 const BOARDS: [&str; 3] = ["emontx", "msp430f5438a-cc2500", "stm32f407-cc2500"];
@@ -267,6 +267,34 @@ fn telegrams_of_each_board_and_profile_are_read() {
             assert!(newest.energy > 0 && newest.status == 0, "{what}: {newest:?}");
         }
     }
+}
+
+/// The collector writes what this file writes by the offsets of the header.
+#[test]
+fn provisioned_bytes_are_those_of_the_header() {
+    let mut rng = StdRng::seed_from_u64(seed());
+    let [m0, m1, i0, i1, i2, i3, version, device_type] = ADDRESS;
+    let manufacturer = Manufacturer(u16::from_le_bytes([m0, m1]));
+    let address = MeterAddress { manufacturer, identification: [i0, i1, i2, i3], version, device_type };
+    let profiles = [SecurityProfile::A, SecurityProfile::B, SecurityProfile::D];
+    for (profile, mode) in profiles.into_iter().zip(PROFILES) {
+        for (number, format) in [FrameFormat::A, FrameFormat::B].into_iter().enumerate() {
+            let sealing = sealing(mode, number as u8, &mut rng);
+            let setup = MeterSetup {
+                address,
+                profile,
+                format,
+                channel: GROUP,
+                power: 0,
+                interval_s: 0x0102,
+                voltage_uv: 867_000,
+                current_ua: 195_000,
+                phase: -21,
+            };
+            assert_eq!(setup.flash(&sealing.key)[..], flash(&sealing, 0x0102, -21));
+        }
+    }
+    assert_eq!(MeterSetup::eeprom()[..], memory());
 }
 
 #[test]
