@@ -33,6 +33,7 @@ mod reproduce;
 mod run;
 mod runners;
 mod serial_port;
+mod stated;
 mod tidy;
 mod tiers;
 mod verify_board;

@@ -21,6 +21,7 @@ mod lengths;
 mod measured;
 mod meter_ports;
 mod meter_renewal;
+mod meter_sizes;
 mod meter_update;
 mod mutated;
 mod node;
