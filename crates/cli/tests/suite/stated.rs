@@ -28,6 +28,7 @@ fn filled(text: &str, row: &Value) -> String {
         ("{cycles}", grouped(cycles.round() as i64)),
         ("{M0}", format!("{:.0}", cycles / 1e6)),
         ("{M1}", format!("{:.1}", cycles / 1e6)),
+        ("{M2}", format!("{:.2}", cycles / 1e6)),
         ("{flash}", grouped(bytes("flash_bytes"))),
         ("{memory}", grouped(bytes("ram_bytes") + bytes("stack_bytes"))),
         ("{stack}", grouped(bytes("stack_bytes"))),
