@@ -147,7 +147,7 @@ impl MbusEntry {
     }
 }
 
-/// The files for who makes a meter of wireless M-Bus.
+/// The files of a new meter of wireless M-Bus, for its maker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbusImages {
     /// Those that are written into it.
@@ -207,7 +207,7 @@ impl KeyStore {
     }
 
     /// Draws the key of a new meter whose firmware is `device/oms`, and registers it. First its
-    /// images and its key file are written into `images`, for who makes it. unauthenticated: takes
+    /// images and its key file are written into `images`, for its maker. unauthenticated: takes
     /// telegrams of profile A, which nothing authenticates.
     ///
     /// # Errors
