@@ -1,6 +1,6 @@
 //! Compiles the portable C of `device/crypto`, the node of `device/node`, the meter of
-//! `device/meter` and telegrams of `device/oms` for the host, all but their `main.c`. Their drivers
-//! are in `src/node` and `src/meter`.
+//! `device/meter` and the register of `device/oms` for the host, all but their `main.c`. Their
+//! drivers are in `src/node` and `src/meter`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ const BOOT: [&str; 5] = ["confirm.c", "image.c", "journal.c", "select.c", "trans
 /// Sources of `device/meter` that are not built: `src/crypto/entropy.rs` passes on what the second
 /// one does.
 const NOT_HOSTED: [&str; 2] = ["main.c", "seeds.c"];
-/// Sources of `device/oms` that are built: the rest has the meter's drivers.
-const OMS: [&str; 2] = ["register.c", "telegram.c"];
+/// Source of `device/oms` that is built: the rest has the meter's drivers.
+const OMS: &str = "register.c";
 /// Sources of `device/node`.
 const NODE: [&str; 5] = ["node.c", "message.c", "counter.c", "lms_signer.c", "hss_signer.c"];
 /// Drivers of which node and meter have their own: those of the node get another name.
@@ -84,7 +84,7 @@ fn build_node(device: &Path) {
 fn build_meter(device: &Path) {
     compiler()
         .files(sources(&device.join("meter"), &NOT_HOSTED))
-        .files(OMS.map(|name| device.join("oms").join(name)))
+        .file(device.join("oms").join(OMS))
         .files(BOOT.map(|name| device.join("boot").join(name)))
         .file("src/meter/sizes.c")
         .include("src/meter/boot")

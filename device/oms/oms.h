@@ -1,5 +1,5 @@
 /* The meter as others read it: it measures as meter/meter.h does, and sends telegrams of wireless
- * M-Bus (telegram.h). It hears nothing: what it is told stands in what is provisioned.
+ * M-Bus (crypto/oms_telegram.h). It hears nothing: what it is told stands in what is provisioned.
  *
  * One loop: a telegram that is due has a number (meter/numbers.h), which with one key never comes
  * twice; its register is kept (register.h); it is sealed and sent once. One that is lost is
@@ -32,7 +32,7 @@
 #define WS_OMS_OMS_H
 
 #include "register.h"
-#include "telegram.h"
+#include "../crypto/oms_telegram.h"
 
 #include "../meter/metering.h"
 #include "../meter/numbers.h"

@@ -13,7 +13,7 @@ OPTIMISE_mpy32 := -O3
 
 # Code that takes little time itself, because it calls what does, is small in fast variants too; and SHA-512, whose words of 64 bits
 # take twice the code with -O3, and on AVR and Cortex-M0 more time.
-CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_p384 ecdsa_secp160r1 ecies ecies_ecdsa ecies_steps ed25519 ed25519_law ed25519_points ed25519_scalars ed25519_verify hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_drbg_sha384 hmac_sha1 hmac_sha384 ml_dsa_sample oms_kdf \
+CALLERS := aes_sliced ascon_aead128 ascon_hash ascon_state chacha20_poly1305 drbg ecdsa_p256 ecdsa_p384 ecdsa_secp160r1 ecies ecies_ecdsa ecies_steps ed25519 ed25519_law ed25519_points ed25519_scalars ed25519_verify hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_drbg_sha384 hmac_sha1 hmac_sha384 ml_dsa_sample oms_kdf oms_telegram \
 	ml_kem_512 ml_kem_768 ml_kem_pieces number p192 p224 p256 p256_law p256_ml_kem_512 p256_points p384 p384_law p384_points secp160r1 secp160r1_law secp160r1_points single_step_kdf sha3 sha512 sha512_blocks x25519 x25519_ladder x25519_ml_kem_512 x25519_ml_kem_768 x25519_powers x25519_squares x963_kdf
 OPTIMISE = $(if $(filter $1,$(CALLERS)),$(OPTIMISE_$(VARIANT):-O3=-Os),$(OPTIMISE_$(VARIANT)))
 

@@ -15,7 +15,8 @@ pub struct PlanArgs {
     /// folder of such; may be repeated [default: all]
     #[arg(long, value_name = "TARGET", help_heading = "What to search")]
     target: Vec<String>,
-    /// Scheme of schemes.toml, or a pattern such as 'ecdsa-*'; may be repeated [default: all]
+    /// Scheme of schemes.toml, or a pattern such as 'ecdsa-*'; may be repeated [default: all but
+    /// the telegrams oms-a, oms-b and oms-d]
     #[arg(long, value_name = "SCHEME", help_heading = "What to search")]
     scheme: Vec<String>,
     /// Variant of its operations; may be repeated [default: all but O0]
@@ -28,9 +29,9 @@ pub struct PlanArgs {
     /// 0.1 V]
     #[arg(long, value_name = "V", value_parser = units::volts, help_heading = "What to search")]
     supply: Vec<f64>,
-    /// Bytes of message
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "What to search", value_parser = units::whole::<u16>)]
-    bytes: u16,
+    /// Bytes of message [default: 16; a telegram has its own]
+    #[arg(long, value_name = "N", help_heading = "What to search", value_parser = units::whole::<u16>)]
+    bytes: Option<u16>,
     /// Assume this many cycles per message instead of measuring
     #[arg(long, value_name = "N", value_parser = units::count, help_heading = "What to search")]
     cycles: Option<u64>,

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 pub struct Request {
     /// Patterns of targets; all where empty.
     pub targets: Vec<String>,
-    /// Patterns of schemes; all where empty.
+    /// Patterns of schemes; where empty, all that protect a message of any length.
     pub schemes: Vec<String>,
     /// Patterns of variants; all but `O0` where empty.
     pub variants: Vec<String>,
@@ -33,8 +33,8 @@ pub struct Request {
     pub clocks_hz: Vec<u64>,
     /// Supplies in volts; where empty, each target's own, those of its limits, and steps of 0.1 V.
     pub supplies_v: Vec<f64>,
-    /// Bytes of message.
-    pub bytes: u16,
+    /// Bytes of message; 16 where none are given, or those of a scheme with a message of its own.
+    pub bytes: Option<u16>,
     /// Cycles of computation instead of the measured ones.
     pub cycles: Option<f64>,
     /// Most energy a message, in joules.
@@ -74,6 +74,8 @@ pub struct Plan {
     pub candidates: Vec<Candidate>,
     /// Bounds on their energies, by target and clock.
     pub energy_accuracies: BTreeMap<String, Vec<EnergyAccuracy>>,
+    /// Sorts of its schemes, by name.
+    pub kinds: BTreeMap<String, String>,
     /// Requirements of the request.
     pub requirements: Vec<Requirement>,
     /// Targets that are not among them because their files have no current asleep, which a rate of
@@ -111,7 +113,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
         None => None,
     };
     let energy_accuracies = space.energy_accuracies();
-    Ok(Plan { candidates, energy_accuracies, requirements, left_out, outcome, sizing })
+    Ok(Plan { candidates, energy_accuracies, kinds: space.kinds(), requirements, left_out, outcome, sizing })
 }
 
 impl Plan {

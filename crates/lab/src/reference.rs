@@ -12,6 +12,7 @@ mod jacobian;
 pub mod lms;
 pub mod ml_dsa;
 pub mod ml_kem;
+mod oms;
 mod one_time;
 pub mod sealing;
 pub mod slh_dsa;
@@ -58,6 +59,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = aes_modes::case(operation, bytes, rng)? {
+        return Ok(case);
+    }
+    if let Some(case) = oms::case(name, rng) {
         return Ok(case);
     }
     if let Some(case) = sealing::case(name, bytes, rng)? {

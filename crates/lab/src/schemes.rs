@@ -19,6 +19,9 @@ pub struct Scheme {
     pub security_bits: u32,
     /// Bytes that it adds to the message on the air.
     pub bytes: u32,
+    /// Bytes of message where the scheme has its own, such as the records of a telegram.
+    #[serde(default)]
+    pub message_bytes: Option<u16>,
     /// Source of level and bytes.
     pub source: String,
 }

@@ -25,6 +25,7 @@ mod installed;
 mod json;
 mod kept;
 mod launcher;
+mod oms_costs;
 mod pages;
 mod plan;
 mod post_quantum;

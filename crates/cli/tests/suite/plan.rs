@@ -83,6 +83,48 @@ fn infeasible_plan_names_the_requirement_and_its_excess() {
     assert!(error.contains("gives 80 bits, 38 % below 128 bits"), "{error}");
 }
 
+/// A telegram has a message of its own.
+#[test]
+fn telegrams_are_planned_by_name() {
+    let plan = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_wattseal"))
+            .env("WATTSEAL_HOME", home())
+            .args([
+                "plan",
+                "--target",
+                "stm32f407",
+                "--variant",
+                "fast",
+                "--clock",
+                "16MHz",
+                "--supply",
+                "3.0",
+            ])
+            .args(["--radio", "cc1101", "--cycles", "1000"])
+            .args(arguments)
+            .output()
+            .expect("the binary under test runs")
+    };
+    let rows: Vec<Value> = serde_json::from_slice(&plan(&["--scheme", "oms-*", "--format", "json"]).stdout)
+        .expect("an array of objects");
+    // 8 bytes of preamble and synchronisation; frames of format B.
+    let on_air = |scheme: &str| {
+        let row = rows.iter().find(|row| row["scheme"] == scheme).unwrap_or_else(|| panic!("{scheme}"));
+        number(row, "radio_bytes")
+    };
+    assert_eq!(["oms-a", "oms-b", "oms-d"].map(on_air), [41.0, 62.0, 56.0]);
+    let kinds: Vec<&Value> = rows.iter().map(|row| &row["kind"]).collect();
+    assert_eq!(kinds, ["encryption", "sealing", "sealing"]);
+    for (scheme, is_warned_of) in [("oms-*", true), ("oms-d", false)] {
+        let table = String::from_utf8(plan(&["--scheme", scheme]).stdout).expect("UTF-8");
+        assert_eq!(table.contains("oms-a encrypts alone: anybody can alter its messages"), is_warned_of);
+    }
+    let long = plan(&["--scheme", "oms-b", "--bytes", "16"]);
+    let text = String::from_utf8_lossy(&long.stderr).into_owned();
+    assert_eq!(long.status.code(), Some(2), "{text}");
+    assert!(text.contains("oms-b has a message of its own, of 14 bytes; leave out --bytes"), "{text}");
+}
+
 #[test]
 fn wrong_usage_says_how_it_is_right() {
     for (arguments, hint) in [

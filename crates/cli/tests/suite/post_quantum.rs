@@ -13,8 +13,9 @@ const PAGE: &str = "docs/reference/post-quantum.md";
 const OPERATIONS: &str = "| energy, flash on |";
 const MESSAGES: &str = "| scheme |";
 
-fn page() -> String {
-    std::fs::read_to_string(home().join(PAGE)).expect("a document")
+/// A document.
+pub fn page(path: &str) -> String {
+    std::fs::read_to_string(home().join(path)).expect("a document")
 }
 
 /// The tables of the page whose head begins so: head and lines, without the rule between them, in
@@ -26,8 +27,9 @@ fn tables<'a>(page: &'a str, head: &str) -> Vec<Vec<Vec<&'a str>>> {
     tables.map(|table| table[..1].iter().chain(&table[2..]).map(|line| cells(line)).collect()).collect()
 }
 
-fn table<'a>(page: &'a str, head: &str) -> Vec<Vec<&'a str>> {
-    tables(page, head).pop().unwrap_or_else(|| panic!("{PAGE} has no table that begins with {head}"))
+/// The last one of them.
+pub fn table<'a>(page: &'a str, head: &str) -> Vec<Vec<&'a str>> {
+    tables(page, head).pop().unwrap_or_else(|| panic!("no table begins with {head}"))
 }
 
 fn names<'a>(head: &[&'a str]) -> Vec<&'a str> {
@@ -38,15 +40,11 @@ fn figure(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// The tables that begin with a target and operations have the figures of `bench`: a target a line,
-/// an operation a column, in the variant fast; the table of energies has those of the same rows.
-#[test]
-fn the_costs_are_what_bench_measures() {
-    let page = page();
-    let costs = tables(&page, "| target | `");
-    assert!(costs.len() >= 4, "{PAGE} lacks tables of costs");
+/// The rows of `bench` for the tables that begin with a target and operations, and the cells that
+/// differ: a target a line, an operation a column, in the variant fast.
+pub fn stale_costs(page: &str) -> (Vec<Value>, Vec<String>) {
     let (mut rows, mut stale) = (Vec::new(), Vec::new());
-    for table in costs {
+    for table in tables(page, "| target | `") {
         let mut arguments = vec!["--variant", "fast"];
         arguments.extend(table[1..].iter().flat_map(|line| ["--target", line[0]]));
         arguments.extend(names(&table[0]).iter().flat_map(|operation| ["--op", operation]));
@@ -56,10 +54,22 @@ fn the_costs_are_what_bench_measures() {
         }));
         rows.extend(measured);
     }
-    let energies = table(&page, OPERATIONS);
-    stale.extend(stale_cells(&energies, &rows, |row| {
+    (rows, stale)
+}
+
+/// The cells of the table of energies that differ from these rows of `bench`.
+pub fn stale_energies(page: &str, rows: &[Value]) -> Vec<String> {
+    stale_cells(&table(page, OPERATIONS), rows, |row| {
         Some([figure(&row["energy_j"]), figure(&row["flash_bytes"])])
-    }));
+    })
+}
+
+#[test]
+fn the_costs_are_what_bench_measures() {
+    let page = page(PAGE);
+    assert!(tables(&page, "| target | `").len() >= 4, "{PAGE} lacks tables of costs");
+    let (rows, mut stale) = stale_costs(&page);
+    stale.extend(stale_energies(&page, &rows));
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
 }
 
@@ -87,7 +97,7 @@ fn stale_cells(
 /// Its table of ML-KEM by pieces: an operation, a target and a variant a line.
 #[test]
 fn the_costs_by_pieces_are_what_bench_measures() {
-    let page = page();
+    let page = page(PAGE);
     let lines = table(&page, "| operation | target | variant |").split_off(1);
     let operation = |line: &[&str]| line[0].trim_matches('`').to_owned();
     let arguments: Vec<String> = lines
@@ -113,11 +123,11 @@ fn the_costs_by_pieces_are_what_bench_measures() {
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
 }
 
-/// The table of messages has what its commands of `plan` say.
-#[test]
-fn the_messages_are_what_plan_says() {
+/// The cells of a page's table of messages that differ from what its commands of `plan` say: the
+/// lives of a battery are by two rates.
+pub fn stale_messages(path: &str, rates: [&str; 2]) -> Vec<String> {
     let points = |rate: &str| -> Vec<Value> {
-        let lines = commands(PAGE);
+        let lines = commands(path);
         let line =
             lines.iter().find(|line| line.contains("plan ") && line.ends_with(rate)).expect("its command");
         let line = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1) + " --format json";
@@ -126,8 +136,8 @@ fn the_messages_are_what_plan_says() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("an array")
     };
-    let (often, daily) = (points("1/15min"), points("1/24h"));
-    let page = page();
+    let [often, seldom] = rates.map(points);
+    let page = page(path);
     let table = table(&page, MESSAGES);
     assert_eq!(table.len() - 1, often.len(), "a scheme a line");
     let mut stale = Vec::new();
@@ -147,7 +157,7 @@ fn the_messages_are_what_plan_says() {
             of(&often, "flash_bytes"),
             of(&often, "ram_bytes"),
             years(&often),
-            years(&daily),
+            years(&seldom),
         ];
         for (cell, figure) in line[1..].iter().zip(figures) {
             let (value, tolerance) = cell.parse().map_or_else(|_| quantity(cell), |count| (count, 0.0));
@@ -156,36 +166,47 @@ fn the_messages_are_what_plan_says() {
             }
         }
     }
+    stale
+}
+
+#[test]
+fn the_messages_are_what_plan_says() {
+    let stale = stale_messages(PAGE, ["1/15min", "1/24h"]);
     assert!(stale.is_empty(), "{PAGE} is stale:\n{}", stale.join("\n"));
+}
+
+/// The column of a table that has this head, in units of `unit`; nothing where its cell is empty.
+fn series(table: &[Vec<&str>], head: &str, label: &str, unit: f64) -> Series {
+    let column = table[0].iter().position(|cell| *cell == head).expect("a column");
+    let point = |(at, line): (usize, &Vec<&str>)| {
+        let cell = line[column].split(", ").next().filter(|cell| !cell.is_empty())?;
+        Some((at as f64, quantity(cell).0 / unit))
+    };
+    let points = table[1..].iter().enumerate().filter_map(point).collect();
+    Series { label: label.to_owned(), points, style: Style::Marks }
+}
+
+fn first_column(table: &[Vec<&str>]) -> Vec<String> {
+    table[1..].iter().map(|line| line[0].trim_matches('`').to_owned()).collect()
+}
+
+/// The chart of a page's table of energies.
+pub fn chart_of_energies(page: &str, title: &str) -> Chart {
+    let table = table(page, OPERATIONS);
+    Chart {
+        title: title.into(),
+        x: Axis::of(first_column(&table)),
+        y: Axis::log("energy", "mJ"),
+        series: table[0][1..].iter().map(|head| series(&table, head, head.trim_matches('`'), 1e-3)).collect(),
+        notes: vec!["Variant fast, each target's usual clock and supply; the processor alone.".into()],
+    }
 }
 
 /// The charts of the page, each with its file.
 fn charts() -> [(PathBuf, String); 3] {
-    let page = page();
-    let (operations, messages) = (table(&page, OPERATIONS), table(&page, MESSAGES));
-    let first_column =
-        |table: &[Vec<&str>]| table[1..].iter().map(|line| line[0].trim_matches('`').to_owned()).collect();
-    // The column of a table that has this head, in units of `unit`; nothing where its cell is
-    // empty.
-    let series = |table: &[Vec<&str>], head: &str, label: &str, unit: f64| {
-        let column = table[0].iter().position(|cell| *cell == head).expect("a column");
-        let point = |(at, line): (usize, &Vec<&str>)| {
-            let cell = line[column].split(", ").next().filter(|cell| !cell.is_empty())?;
-            Some((at as f64, quantity(cell).0 / unit))
-        };
-        let points = table[1..].iter().enumerate().filter_map(point).collect();
-        Series { label: label.to_owned(), points, style: Style::Marks }
-    };
-    let of_operations = Chart {
-        title: "Energy of an operation, by target".into(),
-        x: Axis::of(first_column(&operations)),
-        y: Axis::log("energy", "mJ"),
-        series: operations[0][1..]
-            .iter()
-            .map(|head| series(&operations, head, head.trim_matches('`'), 1e-3))
-            .collect(),
-        notes: vec!["Variant fast, each target's usual clock and supply; the processor alone.".into()],
-    };
+    let page = page(PAGE);
+    let messages = table(&page, MESSAGES);
+    let of_operations = chart_of_energies(&page, "Energy of an operation, by target");
     let of_message = Chart {
         title: "Energy of a message of 16 bytes, by scheme".into(),
         x: Axis::of(first_column(&messages)),

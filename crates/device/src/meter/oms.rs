@@ -1,5 +1,5 @@
 //! Telegrams of the meter that others read, and its register in EEPROM, by themselves
-//! (`device/oms/telegram.h`, `register.h`).
+//! (`device/crypto/oms_telegram.h`, `device/oms/register.h`).
 
 use std::ffi::c_int;
 

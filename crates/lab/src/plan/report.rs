@@ -5,6 +5,7 @@ use crate::energy_accuracy::EnergyBound;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
 use output::{Column, Format, NARROW, OutputError, Sheet, duration, grouped, scaled, wrapped};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A feasible point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,6 +15,8 @@ pub struct PlanRow {
     pub target: String,
     /// Scheme name.
     pub scheme: String,
+    /// Sort of scheme; "encryption" alone is not authentic.
+    pub kind: String,
     /// Variant of its operations.
     pub variant: String,
     /// Core clock, in Hz.
@@ -66,6 +69,7 @@ impl PlanRow {
         PlanRow {
             target: candidate.target.to_string(),
             scheme: candidate.scheme.to_string(),
+            kind: plan.kinds.get(&*candidate.scheme).cloned().unwrap_or_default(),
             variant: candidate.variant.to_string(),
             clock_hz: candidate.clock_hz,
             supply_v: candidate.supply_v,
@@ -127,6 +131,9 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
     if shown < points.len() {
         text += &format!("{} more points; --all shows every one\n", grouped((points.len() - shown) as i64));
     }
+    for scheme in unauthenticated(plan) {
+        text += &prose(&format!("{scheme} encrypts alone: anybody can alter its messages"), wide);
+    }
     text += &feet(plan, &points[..shown], wide);
     if let Some(sizing) = &plan.sizing {
         text += "\nFor the point of least energy:\n";
@@ -142,6 +149,12 @@ pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<Strin
 fn prose(sentence: &str, wide: bool) -> String {
     let most = if wide { usize::MAX } else { NARROW };
     wrapped(sentence, most).into_iter().map(|line| line + "\n").collect()
+}
+
+/// Schemes of feasible points that authenticate nothing.
+fn unauthenticated(plan: &Plan) -> BTreeSet<&str> {
+    let schemes = plan.outcome.points.iter().map(|point| &*plan.candidates[point.index].scheme);
+    schemes.filter(|scheme| plan.kinds.get(*scheme).is_some_and(|kind| kind == "encryption")).collect()
 }
 
 /// Bounds on the energies of some points, each once, with its target where there are several.

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// The variant that nobody deploys.
 const UNOPTIMISED: &str = "O0";
 
+/// Bytes of message where none are asked for.
+const MESSAGE_BYTES: u16 = 16;
+
 /// A target with the clocks and supplies that go together on it.
 struct TargetChoices {
     target: Target,
@@ -50,9 +53,7 @@ impl Space {
     /// Unknown names; the reason why no target is left.
     pub fn new(workspace: &Workspace, request: &Request) -> Result<Space, LabError> {
         let catalogue = Catalogue::read(workspace)?;
-        let schemes: Vec<Arc<Scheme>> = schemes::read(workspace)?.into_iter().map(Arc::new).collect();
-        let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
-        let chosen = names::select("scheme", &request.schemes, &known)?;
+        let schemes = chosen_schemes(workspace, request)?;
         let variants = names::select("variant", &request.variants, &VARIANTS)?;
         let radio = request.radio.as_deref().map(|name| workspace.radio(name)).transpose()?;
         let mut target_choices = Vec::new();
@@ -61,7 +62,7 @@ impl Space {
         workspace.calibration_is_of(targets.iter().map(Target::name))?;
         for target in targets {
             let mut built = Vec::new();
-            for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
+            for scheme in &schemes {
                 for &variant in &variants {
                     if request.variants.is_empty() && variant == UNOPTIMISED {
                         continue;
@@ -89,7 +90,7 @@ impl Space {
                 )
             }));
         }
-        Ok(Space { target_choices, bytes: request.bytes, radio })
+        Ok(Space { target_choices, bytes: request.bytes.unwrap_or(MESSAGE_BYTES), radio })
     }
 
     /// The figures that its points need.
@@ -123,6 +124,12 @@ impl Space {
             (choices.target.name().to_owned(), energy_accuracy.clone())
         };
         self.target_choices.iter().map(of).collect()
+    }
+
+    /// Sorts of its schemes, by name.
+    pub fn kinds(&self) -> BTreeMap<String, String> {
+        let built = self.target_choices.iter().flat_map(|choices| &choices.built);
+        built.map(|built| (built.scheme.name.clone(), built.scheme.kind.clone())).collect()
     }
 
     fn bytes_of(&self, operation: &Operation) -> u16 {
@@ -239,7 +246,8 @@ impl Space {
 
     fn send(&self, built: &BuiltScheme, supply_v: f64) -> Result<Option<Transmission>, LabError> {
         let Some(radio) = &self.radio else { return Ok(None) };
-        let bytes = u32::from(self.bytes) + built.scheme.bytes;
+        let message = built.scheme.message_bytes.unwrap_or(self.bytes);
+        let bytes = u32::from(message) + built.scheme.bytes;
         radio
             .send(bytes, supply_v)
             .map(Some)
@@ -269,6 +277,30 @@ impl Space {
                 .max(one.supply_v)
         });
     }
+}
+
+/// The schemes that the request names; without a name all whose message can have any length,
+/// because only these send the same.
+fn chosen_schemes(workspace: &Workspace, request: &Request) -> Result<Vec<Arc<Scheme>>, LabError> {
+    let schemes = schemes::read(workspace)?;
+    let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
+    let chosen: Vec<String> =
+        names::select("scheme", &request.schemes, &known)?.into_iter().map(str::to_owned).collect();
+    let is_chosen = |scheme: &Scheme| {
+        chosen.contains(&scheme.name) && (scheme.message_bytes.is_none() || !request.schemes.is_empty())
+    };
+    let schemes: Vec<Scheme> = schemes.into_iter().filter(is_chosen).collect();
+    if let Some(asked) = request.bytes
+        && let Some(scheme) =
+            schemes.iter().find(|scheme| scheme.message_bytes.is_some_and(|bytes| bytes != asked))
+    {
+        return Err(LabError::Usage(format!(
+            "{} has a message of its own, of {} bytes; leave out --bytes",
+            scheme.name,
+            scheme.message_bytes.unwrap_or_default()
+        )));
+    }
+    Ok(schemes.into_iter().map(Arc::new).collect())
 }
 
 #[derive(Default, PartialEq)]
@@ -384,4 +416,25 @@ fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, Opera
             (point.wait_states, *at)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message of a telegram is its own, so it stands beside others by its name alone.
+    #[test]
+    fn telegrams_are_chosen_by_name() {
+        let workspace = Workspace::find().expect("a clone of the project");
+        let chosen = |schemes: &[&str], bytes| {
+            let schemes = schemes.iter().map(|&name| name.to_owned()).collect();
+            let chosen = chosen_schemes(&workspace, &Request { schemes, bytes, ..Request::default() });
+            chosen.map(|chosen| chosen.iter().filter(|scheme| scheme.name.starts_with("oms-")).count())
+        };
+        assert_eq!(chosen(&[], None).expect("schemes"), 0);
+        assert_eq!(chosen(&[], Some(64)).expect("schemes"), 0);
+        assert_eq!(chosen(&["oms-*", "ecies"], None).expect("schemes"), 3);
+        assert_eq!(chosen(&["oms-b"], Some(14)).expect("schemes"), 1);
+        assert!(chosen(&["oms-b", "ecies"], Some(16)).is_err());
+    }
 }

@@ -1,8 +1,11 @@
 //! The data that a plan is made of: schemes that can be built, clocks that the parts allow.
 
 use lab::operations::Catalogue;
+use lab::reference::random_case;
 use lab::schemes;
 use lab::workspace::Workspace;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 
 #[test]
 fn every_scheme_s_operations_exist() {
@@ -53,6 +56,26 @@ fn schemes_add_what_their_headers_say() {
         let scheme = schemes.iter().find(|scheme| scheme.name == name).expect("a scheme");
         assert_eq!(scheme.bytes, bytes, "{name}");
     }
+}
+
+/// A telegram is the scheme's message and what it adds.
+#[test]
+fn telegrams_are_as_long_as_their_schemes_say() {
+    let workspace = Workspace::find().expect("a clone of the project");
+    let catalogue = Catalogue::read(&workspace).expect("device/ops.toml");
+    let target = workspace.target("stm32f407").expect("a target");
+    let built = catalogue.built_as(&target, "fast").expect("its operations");
+    let schemes = schemes::read(&workspace).expect("schemes.toml");
+    let mut telegrams = 0;
+    for scheme in schemes.iter().filter(|scheme| scheme.message_bytes.is_some()) {
+        let operation = built.iter().find(|one| one.name == scheme.ops[0]).expect("an operation");
+        let case = random_case(operation, operation.bytes.into(), &mut StdRng::seed_from_u64(1));
+        let frame = case.expect("a case").outputs.remove(0).1;
+        let said = u32::from(scheme.message_bytes.unwrap_or_default()) + scheme.bytes;
+        assert_eq!(frame.len(), said as usize, "{}", scheme.name);
+        telegrams += 1;
+    }
+    assert_eq!(telegrams, 3);
 }
 
 #[test]

@@ -8,7 +8,7 @@
  * sign.
  *
  * Keys are wiped from the frames. Times depend on no secret. Stack: beside the frames what
- * crypto/aes_ccm.h needs, or crypto/aes_cmac.h. */
+ * aes_ccm.h needs, or aes_cmac.h. */
 #ifndef WS_OMS_TELEGRAM_H
 #define WS_OMS_TELEGRAM_H
 
